@@ -108,9 +108,7 @@ SQL_spanner_keys_advisor = \
 	src/advisor/rules_hotspots.sql \
 	src/advisor/rules_ends.sql \
 	src/advisor/rules_keys.sql \
-	src/advisor/rules_references.sql \
 	src/advisor/rules_shards.sql \
-	src/advisor/rules_citus.sql \
 	src/advisor/run_rules.sql \
 	src/advisor/key_space.sql \
 	src/advisor/pictures.sql \

@@ -1,4 +1,4 @@
--- spanner.dialect: a database has one dialect, which decides where a text does not say it.
+-- spanner.dialect: a database has one dialect, which decides how a text is read.
 
 SELECT spanner.bit_reverse(0, true);
 CREATE SCHEMA dialect;
@@ -34,6 +34,33 @@ SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'c';
 SELECT * FROM remembered;
 SHOW spanner.dialect;
 
+-- two things: other parentheses, another end of the text, another type of the result
+SET spanner.dialect = 'auto';
+SELECT spanner.execute_ddl('ALTER TABLE t ADD CHECK (a | b & a > 0)');
+SELECT spanner.execute_ddl('ALTER TABLE t ADD CHECK (~a + b > 0)');
+SELECT spanner.execute_ddl('ALTER TABLE t ADD CHECK (a > 0); /* /* */ DELETE FROM t WHERE true; -- */');
+SELECT spanner.execute_ddl('CREATE VIEW w SQL SECURITY INVOKER AS SELECT 0.5 AS half');
+SELECT spanner.execute_ddl('CREATE VIEW w SQL SECURITY INVOKER AS SELECT 5 AS five, a FROM t');
+SELECT spanner.execute_ddl('ALTER TABLE t ADD CHECK (a > 2000000000 + 2000000000)');
+-- a row, a right, or what is there does not say it
+INSERT INTO t VALUES ('a\nb', 1, 2);
+SELECT spanner.execute_ddl($$ALTER TABLE t ADD CHECK (k != 'a\nb')$$);
+SELECT spanner.execute_ddl($$ALTER TABLE t ADD CHECK (k = 'a\nb')$$);
+SELECT spanner.execute_ddl('ALTER TABLE t ADD CHECK (a > 1)');
+SELECT spanner.execute_ddl($$ALTER TABLE t ADD CONSTRAINT c CHECK (k = 'a\nb')$$);
+DELETE FROM t;
+-- these are the same
+SELECT spanner.postgresql_ddl('ALTER TABLE t ALTER COLUMN a SET DEFAULT (5)');
+SELECT spanner.postgresql_ddl($$INSERT INTO t (k, a, b) VALUES ('x', 5, -6), ('y', 7, NULL)$$);
+SELECT spanner.postgresql_ddl('ALTER TABLE t ADD CHECK (a BETWEEN 1 AND 5 OR (b) IN (-1, (2)))');
+SELECT spanner.postgresql_ddl('/* */ CREATE INDEX i ON T (A DESC)');
+-- neither can read these: the error is that of the one that gets further
+SELECT spanner.postgresql_ddl('CREATE TABLE x (Id INT64, Kind TIMESTAMPTZ) PRIMARY KEY (Id)');
+SELECT spanner.postgresql_ddl('CREATE TABLE x (id bigint PRIMARY KEY, at timestamp)');
+SELECT spanner.postgresql_ddl('CREATE VIEW x SQL SECURITY INVOKER AS SELECT a FROM t WHERE a LIKEE 5');
+SELECT spanner.postgresql_ddl('CREAT TABLE x (Id INT64) PRIMARY KEY (Id)');
+SELECT spanner.postgresql_ddl('SELECT 1');
+
 -- an argument, or a text, says it: for this session and the database
 :forget;
 SET spanner.dialect = '';
@@ -53,12 +80,21 @@ SELECT spanner.execute_ddl('CREATE TABLE g (Id INT64) PRIMARY KEY (Id)');
 SHOW spanner.dialect;
 SELECT * FROM remembered;
 SELECT spanner.postgresql_ddl('ALTER TABLE t ADD CHECK (a / b > 1)');
--- what says its dialect itself has that one, and changes nothing
+-- an argument wins, and so does what can be read in the other dialect only; it changes nothing
 SELECT spanner.postgresql_ddl('ALTER TABLE t ADD CHECK (a / b > 1)', 'postgresql');
 SELECT spanner.postgresql_ddl('CREATE TABLE p (id bigint PRIMARY KEY, n int)');
 SELECT spanner.postgresql_ddl('ALTER TABLE t ADD CHECK ((a / b)::int > 1)');
 SELECT * FROM remembered;
--- errors that are others in the other dialect say which one this is
+-- no word and no name wins over it
+SELECT spanner.postgresql_ddl('CREATE VIEW x SQL SECURITY INVOKER AS SELECT text.a / 2 AS x FROM t text');
+ALTER TABLE t ADD timestamp bigint, ADD storing bigint;
+SET spanner.dialect = 'postgresql';
+SELECT spanner.postgresql_ddl('CREATE VIEW x SQL SECURITY INVOKER AS SELECT timestamp / 2 AS x, storing FROM t');
+SELECT spanner.postgresql_ddl('CREATE TABLE x (Id DATE, Day DATE) PRIMARY KEY (Id)');
+SELECT spanner.postgresql_ddl('ALTER TABLE t ADD CHECK (IF(a > 0, true, false))');
+SELECT spanner.postgresql_ddl('ALTER TABLE t ADD CHECK ([a, b][OFFSET(0)] > 0)');
+SET spanner.dialect = 'googlesql';
+-- errors that can be the dialect's say which one this is
 \set VERBOSITY default
 SELECT spanner.execute_ddl('ALTER TABLE t ADD CHECK (now() IS NULL)');
 SELECT spanner.execute_ddl('ALTER TABLE t ADD CHECK (a @@ 5)');
@@ -73,6 +109,12 @@ SELECT spanner.execute_ddl('CREATE TABLE g (Id INT64) PRIMARY KEY (Id)');
 SELECT * FROM remembered;
 SELECT spanner.postgresql_ddl('ALTER TABLE t ADD CHECK (a / b > 1)');
 SET spanner.dialect = 'spanner';
+
+-- names are shown as they are written
+\set VERBOSITY default
+SELECT repeat('Abcdefgh_', 7) AS name \gset
+SELECT spanner.execute_ddl(format('CREATE TABLE %1$sx (Id INT64) PRIMARY KEY (Id); CREATE TABLE %1$sY (Id INT64) PRIMARY KEY (Id)', :'name'));
+\set VERBOSITY terse
 
 -- who does not own the database has it for the session
 CREATE ROLE test_ddl_dialect;

@@ -87,8 +87,8 @@ SELECT spanner.delete_expired();
 SELECT count(*) FROM albums;
 
 -- rows that cannot go stay, and the others do not wait for them
-SELECT spanner.execute_ddl($$CREATE TABLE Expiring (Id INT64 NOT NULL, At TIMESTAMP) PRIMARY KEY (Id),
-  ROW DELETION POLICY (OLDER_THAN(At, INTERVAL 1 DAY))$$);
+SELECT spanner.execute_ddl($$CREATE TABLE Expiring (Id INT64 NOT NULL, Ts TIMESTAMP) PRIMARY KEY (Id),
+  ROW DELETION POLICY (OLDER_THAN(Ts, INTERVAL 1 DAY))$$);
 CREATE TABLE referring (id bigint REFERENCES expiring DEFERRABLE INITIALLY DEFERRED);
 CREATE TABLE refers_now (id bigint REFERENCES expiring);
 CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -135,7 +135,7 @@ CREATE TABLE parts1 (at timestamptz, id bigint NOT NULL);
 ALTER TABLE parts ATTACH PARTITION parts1 FOR VALUES FROM (0) TO (10);
 CREATE TABLE parts2 PARTITION OF parts FOR VALUES FROM (10) TO (20) PARTITION BY HASH (id);
 CREATE TABLE parts3 PARTITION OF parts2 FOR VALUES WITH (MODULUS 1, REMAINDER 0);
-SELECT spanner.execute_ddl('ALTER TABLE parts ADD ROW DELETION POLICY (OLDER_THAN(at, INTERVAL 1 DAY))');
+SELECT spanner.execute_ddl('ALTER TABLE parts ADD ROW DELETION POLICY (OLDER_THAN(`at`, INTERVAL 1 DAY))');
 INSERT INTO parts SELECT n, now() - interval '1 day' * n FROM generate_series(0, 19) n;
 CREATE ROLE "Test Owner";
 GRANT USAGE ON SCHEMA test_googlesql TO "Test Owner";

@@ -153,13 +153,13 @@ SELECT o, try(format('CREATE CHANGE STREAM s OPTIONS (%s)', o)) FROM unnest(ARRA
 SET client_min_messages = warning;
 
 -- what an index stores, and what a generated column and a check may read
-SELECT ddl, try('CREATE TABLE T (Id INT64 NOT NULL, N INT64, At TIMESTAMP OPTIONS (allow_commit_timestamp = true), '
+SELECT ddl, try('CREATE TABLE T (Id INT64 NOT NULL, N INT64, Ts TIMESTAMP OPTIONS (allow_commit_timestamp = true), '
   'G INT64 AS (N + 1) STORED) PRIMARY KEY (Id); CREATE INDEX I ON T(N);' || ddl) FROM unnest(ARRAY[
   'CREATE INDEX J ON T(N) STORING (Id)', 'CREATE INDEX J ON T(N) STORING (G, G)', 'CREATE INDEX J ON T(N) STORING (N)',
   'ALTER INDEX I ADD STORED COLUMN Id', 'ALTER INDEX I ADD STORED COLUMN N', 'ALTER INDEX I DROP STORED COLUMN N',
   'ALTER TABLE T ADD COLUMN X INT64 NOT NULL AS (N)', 'ALTER TABLE T ADD COLUMN X STRING(9) AS (CAST(N AS STRING))',
-  'ALTER TABLE T ADD COLUMN X STRING(MAX) AS (CAST(N AS STRING))', 'ALTER TABLE T ADD COLUMN X TIMESTAMP AS (At) STORED',
-  'ALTER TABLE T ADD CHECK (At > TIMESTAMP "2026-01-01")', 'ALTER TABLE T ADD CHECK (G > 1)', 'ALTER TABLE T ADD CHECK (G > N)',
+  'ALTER TABLE T ADD COLUMN X STRING(MAX) AS (CAST(N AS STRING))', 'ALTER TABLE T ADD COLUMN X TIMESTAMP AS (Ts) STORED',
+  'ALTER TABLE T ADD CHECK (Ts > TIMESTAMP "2026-01-01")', 'ALTER TABLE T ADD CHECK (G > 1)', 'ALTER TABLE T ADD CHECK (G > N)',
   'ALTER TABLE T ADD CHECK (1 > 0)']) ddl;
 SELECT try('create table t (id bigint primary key, g bigint not null generated always as (id + 1) virtual)', 'postgresql');
 
@@ -184,6 +184,16 @@ SELECT spanner.spanner_ddl(schema => 'o', dialect => 'postgresql') EXCEPT ALL
 RESET search_path;
 SET search_path = named;
 DROP SCHEMA o CASCADE;
+
+-- words that GoogleSQL reserves are names in backquotes only; the other dialect has other words
+SELECT ddl, try(ddl)
+  FROM unnest(ARRAY['CREATE TABLE Order (Id INT64) PRIMARY KEY (Id)', 'CREATE TABLE R (Id INT64, At TIMESTAMP) PRIMARY KEY (Id)',
+  'CREATE TABLE R (Id INT64, CONSTRAINT select CHECK (Id > 0)) PRIMARY KEY (Id)',
+  'CREATE TABLE R (Id INT64, CHECK (of > 0)) PRIMARY KEY (Id)', 'CREATE INDEX Rows ON R(Id)',
+  'CREATE VIEW V SQL SECURITY INVOKER AS SELECT R.Id AS hash FROM R', 'CREATE VIEW V SQL SECURITY INVOKER AS SELECT r.Id FROM R AS no',
+  'CREATE TABLE `Order` (`At` INT64, Offset INT64, Check INT64, CHECK (`At` > 0)) PRIMARY KEY (`At`);'
+  'CREATE VIEW V SQL SECURITY INVOKER AS SELECT `Order`.at AS `hash` FROM `Order`']) ddl;
+SELECT try('CREATE TABLE rows (at bigint PRIMARY KEY, hash bigint)', 'postgresql');
 
 -- the schema public is not named, so that a copy can be elsewhere
 CREATE TABLE public.ddl_a (id bigint PRIMARY KEY);

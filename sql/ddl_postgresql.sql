@@ -3,6 +3,7 @@
 SELECT spanner.bit_reverse(0, true);
 CREATE SCHEMA dialect;
 SET search_path = dialect;
+SET spanner.dialect = 'postgresql';
 \pset format unaligned
 \pset tuples_only
 -- the guide's samples, as they are printed

@@ -24,7 +24,7 @@ ALTER STATISTICS "It's both" SET STATISTICS 55;
 COMMENT ON STATISTICS "It's both" IS 'statistics';
 GRANT USAGE ON SEQUENCE "It's_id_seq" TO regress_adopt;
 REVOKE TRUNCATE ON "It's" FROM CURRENT_USER;
-SELECT replace(c, current_user, 'OWNER') AS command FROM spanner_internal.adoption_commands('"It''s"') c WHERE c ~ 'COMMENT|REVOKE|ON SEQUENCE|STATISTICS';
+SELECT replace(c, current_user, 'OWNER') AS command FROM spanner_internal.adoption_commands('"It''s"') c WHERE c ~ 'COMMENT|REVOKE|USAGE|STATISTICS';
 SELECT count(*) > 0 AS adopted FROM spanner.adopt_table('"It''s"', dry_run => false);
 SELECT spanner.adopt_table('"It''s"');
 SELECT spanner.adopt_table(0);

@@ -63,14 +63,18 @@ SELECT partition, rows BETWEEN 150 AND 250 AS even
 SELECT spanner.create_splits('sp_log', 5, shards => 16);
 SELECT spanner.create_splits('sp_log', 5, shards => 0);
 SELECT spanner.create_splits('sp_log', 5);
-SELECT spanner.create_splits('sp_log', 4, bits => 16);
+\set VERBOSITY terse
+SELECT spanner.create_splits('sp_log', 4, dry_run => false, bits => 16);
+\set VERBOSITY default
 SELECT spanner.create_splits('sp_log', 2, shards => 16, bits => 16);
 SELECT spanner.create_splits('sp_checked', 3, stripes => 16);
 SELECT spanner.create_splits('sp_checked', 3, shards => 6);
 SELECT count(*) FROM spanner.create_splits('sp_checked', 3, shards => 12);
 CREATE TABLE sp_expression2 (userid text) PARTITION BY RANGE (spanner.shard_id(6, userid));
 SELECT spanner.create_splits('sp_expression2', 3, bits => 16);
-SELECT spanner.create_splits('sp_log', 2, shards => 65536);
+\set VERBOSITY terse
+SELECT spanner.create_splits('sp_log', 2, dry_run => false, shards => 65536);
+\set VERBOSITY default
 SELECT count(*) FROM spanner.create_splits('sp_log', 2, shards => 32768);
 
 -- names: long ones are cut, odd ones quoted, those in use refused
@@ -80,7 +84,7 @@ SELECT * FROM spanner.split_stats('"sp <b>""''"', true);
 CREATE TABLE sp_long_4567890123456789012345678901234567890123456789012345678 (id bigint) PARTITION BY RANGE (id);
 SELECT substring(statement, 'TABLE public.(\w+)') FROM spanner.create_splits('sp_long_4567890123456789012345678901234567890123456789012345678', 2, bits => 63);
 CREATE TABLE sp_items_p1 ();
-SELECT spanner.create_splits('sp_items', 2);
+SELECT spanner.create_splits('sp_items', 2, dry_run => false);
 
 -- tables that cannot be split
 CREATE TABLE sp_plain (id bigint);

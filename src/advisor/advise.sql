@@ -61,61 +61,43 @@ CREATE TRIGGER check_silenced_rule
   BEFORE INSERT OR DELETE ON spanner.silenced_rule
   FOR EACH ROW EXECUTE FUNCTION spanner_internal.check_silenced_rule();
 
--- The row of spanner.silenced_rule that the arguments of silence_rule mean.
-CREATE FUNCTION spanner_internal.find_silence(relation regclass, rule text, column_name name)
-RETURNS spanner.silenced_rule
-LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  silence spanner.silenced_rule;
-  kind "char";
-BEGIN
-  IF relation IS NULL OR rule IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'arguments "relation" and "rule" must not be null';
-  END IF;
-  SELECT c.relkind, coalesce(i.indrelid, c.oid), CASE WHEN i.indrelid IS NOT NULL THEN c.relname END
-    INTO kind, silence.relation, silence.index_name
-    FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
-   WHERE c.oid = find_silence.relation;
-  IF NOT FOUND THEN
-    RAISE undefined_table USING
-      MESSAGE = format('relation with OID %s does not exist', relation::oid);
-  ELSIF kind <> ALL ('{r,p,i,I,S}') THEN
-    RAISE wrong_object_type USING
-      MESSAGE = format('"%s" is neither a table, an index nor a sequence',
-                       (SELECT relname FROM pg_class WHERE oid = find_silence.relation));
-  END IF;
-  IF column_name IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a
-       WHERE a.attrelid = silence.relation AND a.attname = column_name AND a.attnum > 0
-         AND NOT a.attisdropped) THEN
-    RAISE undefined_column USING
-      MESSAGE = format('column "%s" of table "%s" does not exist', column_name,
-        (SELECT relname FROM pg_class WHERE oid = silence.relation)),
-      HINT = 'Names are taken as they are, in upper and lower case.';
-  END IF;
-  silence.column_name := column_name;
-  silence.rule := rule;
-  RETURN silence;
-END
-$$;
-
 CREATE FUNCTION spanner.silence_rule(
   relation regclass, rule text, column_name name DEFAULT NULL, silenced boolean DEFAULT true)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+#variable_conflict use_column
 DECLARE
-  silence spanner.silenced_rule := spanner_internal.find_silence(relation, rule, column_name);
+  silence spanner.silenced_rule;
+  c pg_class := (SELECT r FROM pg_class r WHERE r.oid = silence_rule.relation);
 BEGIN
-  IF silenced IS NULL THEN
-    RAISE null_value_not_allowed USING MESSAGE = 'argument "silenced" must not be null';
+  IF relation IS NULL OR rule IS NULL OR silenced IS NULL THEN
+    RAISE null_value_not_allowed USING
+      MESSAGE = 'arguments "relation", "rule" and "silenced" must not be null';
+  ELSIF c.oid IS NULL THEN
+    RAISE undefined_table USING
+      MESSAGE = format('relation with OID %s does not exist', relation::oid);
+  ELSIF c.relkind <> ALL ('{r,p,i,I,S}') THEN
+    RAISE wrong_object_type USING
+      MESSAGE = format('"%s" is neither a table, an index nor a sequence', c.relname);
+  END IF;
+  silence := (
+    SELECT ROW(coalesce(i.indrelid, c.oid), silence_rule.column_name,
+               CASE WHEN i.indrelid IS NOT NULL THEN c.relname END,
+               silence_rule.rule)::spanner.silenced_rule
+      FROM (VALUES (1)) one
+      LEFT JOIN pg_index i ON i.indexrelid = c.oid);
+  IF column_name IS NOT NULL AND NOT EXISTS (
+       SELECT FROM pg_attribute a
+        WHERE a.attrelid = silence.relation AND a.attname = silence.column_name AND a.attnum > 0
+          AND NOT a.attisdropped) THEN
+    RAISE undefined_column USING
+      MESSAGE = format('column "%s" of table "%s" does not exist', column_name,
+        (SELECT relname FROM pg_class WHERE oid = silence.relation)),
+      HINT = 'Names are taken as they are, in upper and lower case.';
   ELSIF NOT silenced THEN
-    DELETE FROM spanner.silenced_rule s
-     WHERE (s.relation, s.rule) = (silence.relation, silence.rule)
-       AND s.column_name IS NOT DISTINCT FROM silence.column_name
-       AND s.index_name IS NOT DISTINCT FROM silence.index_name;
+    DELETE FROM spanner.silenced_rule s WHERE s IS NOT DISTINCT FROM silence;
     IF NOT FOUND THEN
       RAISE NOTICE 'rule "%" is not silenced on %, skipping', silence.rule, relation;
     END IF;

@@ -128,31 +128,6 @@ BEGIN ATOMIC
     FROM unnest(calls[:coalesce(array_position(calls, ',') - 1, cardinality(calls))]) u (name);
 END;
 
--- By their names, columns that hold times as numbers.  The functions on names are not
--- STRICT, so that the planner takes their bodies for calls.
-CREATE FUNCTION spanner_internal.is_number_of_time(name text)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN name ~* '(^|_)(ts|timestamp|epoch|unixtime)(_?[mun]s)?$|(_at|_?time|_date)_[mun]s$'
-    OR name ~* '(^|_)(stream|topological|event)_ordering$';
-
--- By their names, columns whose times are no order of insertion.
-CREATE FUNCTION spanner_internal.is_later_time(name text)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN name ~* '(^|_)(delet|expir|expiry|due|birth|born|dob|valid|until|archiv|'
-               'remov|revok|cancel|clos|complet|finish|end|ended|ends|effective|'
-               'holiday|deadline|schedul|execut|trigger|next|not_(?:after|before))[a-z]*(_|$)'
-    OR name ~* '^(deleted|expires?|expired|due|birth|closed|ended|scheduled|'
-               'triggers?|next)[A-Z]?[a-z]*(at|on|date|day)$';
-
--- By their names, the begin and the end of a time for which a row is valid.
-CREATE FUNCTION spanner_internal.is_validity(first text, last text)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN first ~* '^(.*_)?(starts?|begins?|from)(_?(at|on|date|day))?$'
-   AND last ~* '^(.*_)?(ends?|until|till|to|thru|through|stops?)(_?(at|on|date|day))?$';
-
 -- Where the values of a column come from, judged by the functions that its default calls.
 -- What comes first decides: it has the high bits.
 CREATE FUNCTION spanner_internal.read_calls(calls text[], draws boolean)
@@ -459,14 +434,26 @@ BEGIN ATOMIC
                WHEN q.is_reference THEN 'reference'
                -- a constant as the default says nothing
                WHEN (q.calls IS NULL OR q.calls = '{}') AND q.assigned IS NULL
-                AND CASE WHEN q.type = ANY ('{timestamp,timestamptz,date}'::regtype[]) THEN true
-                         WHEN q.type = 'int8'::regtype
-                         THEN spanner_internal.is_number_of_time(q.name) END
-                AND NOT spanner_internal.is_later_time(q.name)
-                AND NOT EXISTS (SELECT FROM pg_attribute e
-                                 WHERE e.attrelid = q.relid AND e.attnum > 0
-                                   AND NOT e.attisdropped
-                                   AND spanner_internal.is_validity(q.name, e.attname))
+                -- by its name, a number that is a time
+                AND (q.type = ANY ('{timestamp,timestamptz,date}'::regtype[])
+                     OR q.type = 'int8'::regtype
+                        AND q.name ~* ('(^|_)(ts|timestamp|epoch|unixtime)(_?[mun]s)?$|'
+                                       '(_at|_?time|_date)_[mun]s$|'
+                                       '(^|_)(stream|topological|event)_ordering$'))
+                -- a time that is no order of insertion
+                AND q.name !~* ('(^|_)(delet|expir|expiry|due|birth|born|dob|valid|until|archiv|'
+                                'remov|revok|cancel|clos|complet|finish|end|ended|ends|effective|'
+                                'holiday|deadline|schedul|execut|trigger|next|'
+                                'not_(?:after|before))[a-z]*(_|$)')
+                AND q.name !~* ('^(deleted|expires?|expired|due|birth|closed|ended|scheduled|'
+                                'triggers?|next)[A-Z]?[a-z]*(at|on|date|day)$')
+                -- the begin of a time for which a row is valid, of which another column is the end
+                AND NOT (q.name ~* '^(.*_)?(starts?|begins?|from)(_?(at|on|date|day))?$'
+                         AND EXISTS (
+                           SELECT FROM pg_attribute e
+                            WHERE e.attrelid = q.relid AND e.attnum > 0 AND NOT e.attisdropped
+                              AND e.attname ~* ('^(.*_)?(ends?|until|till|to|thru|through|stops?)'
+                                                '(_?(at|on|date|day))?$')))
                  THEN 'time' END)
          END
     FROM (SELECT t.relid, t.ident, t.nspname, t.relname, a.attnum, a.attname AS name,

@@ -26,16 +26,14 @@ BEGIN ATOMIC
          -- nobody knows what a byte of SQL_ASCII means
    CROSS JOIN LATERAL (
      SELECT CASE WHEN getdatabaseencoding() = 'SQL_ASCII' AND ascii(l.letter) > 127
-                 THEN '\xefbfbd' ELSE convert_to(l.letter, 'UTF8') END AS b) u
+                 THEN '\xefbfbd' ELSE convert_to(l.letter, 'UTF8') END) u (b)
+   CROSS JOIN LATERAL octet_length(u.b) o (bytes)
    CROSS JOIN LATERAL (
      SELECT l.letter, l.n,
-            CASE octet_length(u.b)
-              WHEN 1 THEN get_byte(u.b, 0)
-              WHEN 2 THEN ((get_byte(u.b, 0) & 31) << 6) | (get_byte(u.b, 1) & 63)
-              WHEN 3 THEN ((get_byte(u.b, 0) & 15) << 12) | ((get_byte(u.b, 1) & 63) << 6)
-                | (get_byte(u.b, 2) & 63)
-              ELSE ((get_byte(u.b, 0) & 7) << 18) | ((get_byte(u.b, 1) & 63) << 12)
-                | ((get_byte(u.b, 2) & 63) << 6) | (get_byte(u.b, 3) & 63) END AS code) p
+            sum((get_byte(u.b, i) & CASE WHEN i > 0 THEN 63 WHEN o.bytes = 1 THEN 127
+                                         ELSE 255 >> o.bytes + 1 END)
+                << 6 * (o.bytes - 1 - i)) AS code
+       FROM generate_series(0, o.bytes - 1) i) p
    WHERE l.letter <> '';
 END;
 
@@ -73,16 +71,10 @@ BEGIN ATOMIC
    WHERE c.sampled > 0;
 END;
 
--- How wide a label is, in letters: those that are not ASCII count twice.
-CREATE FUNCTION spanner_internal.label_width(label text)
-RETURNS integer
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN length(label) + length(regexp_replace(label, '[ -~]', '', 'g'));
-
 -- Keys at the left; below, rows and what they are ordered by.  A label at the
 -- beginning, in the middle and at the end: there is no room for more.  A range without rows
 -- may have no label: then the next ones of its part have.  A label that may need more than
--- the 146 beside the plot gets these.
+-- the 146 beside the plot gets these: letters that are not ASCII count twice.
 CREATE FUNCTION spanner_internal.draw_axes(h spanner_internal.heatmap)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -101,7 +93,7 @@ BEGIN ATOMIC
              E'<line x1="160" y1="%1$s" x2="166" y2="%1$s"/>'
              '<text class="key" x="156" y="%1$s"%2$s>%3$s<title>%4$s</title></text>\n',
              round(354 - 320::numeric * (n - 1) / (h).key_buckets, 2),
-             CASE WHEN spanner_internal.label_width(label) > 17
+             CASE WHEN length(label) + length(regexp_replace(label, '[ -~]', '', 'g')) > 17
                   THEN ' textLength="146" lengthAdjust="spacingAndGlyphs"' END,
              text, whole), '' ORDER BY n) AS lines
       FROM part),

@@ -7,19 +7,6 @@
 -- others.
 --
 
--- What a picture is made of: eight shades from none to most, and then the axis,
--- a tick on it, its corner, its line below, and an arrow.
-CREATE FUNCTION spanner_internal.heatmap_charset()
-RETURNS text[]
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT array_agg(chr(u.code) ORDER BY u.n)
-    FROM unnest(CASE getdatabaseencoding()
-           WHEN 'UTF8'
-           THEN '{32,9617,9617,9618,9619,9619,9608,9608,9474,9508,9492,9472,8594}'::integer[]
-           ELSE '{32,46,46,58,43,43,35,35,124,43,43,45,62}' END) WITH ORDINALITY u (code, n);
-END;
-
 -- How many columns of a terminal a text takes: characters of East Asia and signs
 -- take two, marks above others none.
 CREATE FUNCTION spanner_internal.display_width(string text)
@@ -105,7 +92,12 @@ AS $$
 DECLARE
   h spanner_internal.heatmap := spanner_internal.read_heatmap(relation, time_buckets, key_buckets,
                                                               column_name, order_by, sample_rows);
-  charset text[] := spanner_internal.heatmap_charset();
+  -- eight shades from none to most, the axis, a tick on it, its corner, its line below, an arrow
+  charset text[] := ARRAY(
+    SELECT chr(c)
+      FROM unnest(CASE getdatabaseencoding() WHEN 'UTF8'
+                  THEN '{32,9617,9617,9618,9619,9619,9608,9608,9474,9508,9492,9472,8594}'
+                  ELSE '{32,46,46,58,43,43,35,35,124,43,43,45,62}' END::integer[]) c);
 BEGIN
   IF relation IS NULL THEN
     RETURN;

@@ -165,22 +165,7 @@ BEGIN
 END
 $$;
 
--- The first 8 bytes of a UUID as a number, and the other way.
-CREATE FUNCTION spanner_internal.uuid_number(uuid text)
-RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN mod(('x' || translate(left(uuid, 18), '-', ''))::bit(64)::bigint + 18446744073709551616,
-           18446744073709551616);
-
--- A UUID whose first 8 bytes are a number; the others are a digit.
-CREATE FUNCTION spanner_internal.number_uuid(number numeric, filling text)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN (lpad(to_hex((CASE WHEN number >= 9223372036854775808
-                          THEN number - 18446744073709551616 ELSE number END)::bigint), 16, '0')
-        || repeat(filling, 16))::uuid::text;
-
--- A number as a value of the type of the keys.
+-- A number as a value of the type of the keys: of a UUID the first 8 bytes.
 CREATE FUNCTION spanner_internal.number_label(type oid, number numeric, upper boolean)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -211,7 +196,9 @@ BEGIN
                     ELSE (t AT TIME ZONE 'UTC')::text END;
       END;
     WHEN 'uuid'::regtype THEN
-      RETURN spanner_internal.number_uuid(number, CASE WHEN upper THEN 'f' ELSE '0' END);
+      RETURN (lpad(to_hex((CASE WHEN number >= 9223372036854775808
+                                THEN number - 18446744073709551616 ELSE number END)::bigint),
+                   16, '0') || repeat(CASE WHEN upper THEN 'f' ELSE '0' END, 16))::uuid::text;
     WHEN 'float4'::regtype, 'float8'::regtype THEN
       RETURN number::float8::text;
     WHEN 'numeric'::regtype THEN
@@ -227,8 +214,8 @@ END
 $$;
 
 -- Where there are few positions, each has a bucket.  If the sampled keys look as
--- if they were spread over all values that have so many bits, those are the
--- range: a key that counts rows never looks so.  What is infinite or no number
+-- if they were spread over all values that have 15, 31, 53 or 63 bits, or over all UUIDs, those are
+-- the range: a key that counts rows never looks so.  What is infinite or no number
 -- goes to the outermost buckets.
 CREATE FUNCTION spanner_internal.scale_numbers(
   r spanner_internal.key_range, tuples float8, buckets integer)
@@ -238,7 +225,14 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   s spanner_internal.key_scale;
-  whole numeric := (SELECT min(w) FROM spanner_internal.whole_range(r, tuples) w);
+  whole numeric := CASE
+    WHEN r.type = 'uuid'::regtype AND r.low < 1152921504606846976 AND r.high > 17293822569102704639
+    THEN 18446744073709551615
+    WHEN r.type IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) AND r.low >= 0 THEN (
+      SELECT min(2 * b.half - 1)
+        FROM unnest('{16384,1073741824,4503599627370496,4611686018427387904}'::numeric[]) b (half)
+       WHERE r.low < b.half / 2 AND r.high >= b.half AND r.high < 2 * b.half
+         AND tuples < b.half::float8 / 8) END;
   low numeric := CASE WHEN whole IS NULL THEN coalesce(r.low, 0) ELSE 0 END;
   high numeric := coalesce(whole, r.high, 0);
   last numeric;
@@ -278,24 +272,6 @@ BEGIN
   RETURN s;
 END
 $$;
-
--- The last of all values that have 15, 31, 53 or 63 bits, or are UUIDs.
-CREATE FUNCTION spanner_internal.whole_range(
-  r spanner_internal.key_range, tuples float8)
-RETURNS SETOF numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT 2 * b.half - 1
-    FROM unnest('{16384,1073741824,4503599627370496,4611686018427387904}'::numeric[]) b (half)
-   WHERE (r).type IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)
-     AND (r).low >= 0 AND (r).low < b.half / 2
-     AND (r).high >= b.half AND (r).high < 2 * b.half
-     AND tuples < b.half::float8 / 8
-   UNION ALL
-  SELECT 18446744073709551615
-   WHERE (r).type = 'uuid'::regtype
-     AND (r).low < 1152921504606846976 AND (r).high > 17293822569102704639;
-END;
 
 -- Texts are numbers, too: behind what all keys begin with, the characters that
 -- occur at a place are its digits.  So keys of decimal or hexadecimal digits

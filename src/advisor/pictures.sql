@@ -4,36 +4,8 @@
 -- Advisor: rows in key space, over all or in the order of their insertion
 --
 
--- The rows of a sample.  A key that is known by its rank becomes a text that
--- begins with it.  Keys are compared by their bytes, whatever the collation.
-CREATE FUNCTION spanner_internal.sample_rows(
-  k spanner_internal.picture_key, all_columns boolean, order_by smallint,
-  OUT type oid, OUT number numeric, OUT code text, OUT key text, OUT place bigint,
-  OUT label text)
-RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 30000
-BEGIN ATOMIC
-  SELECT s.type,
-         CASE WHEN s.type = 'uuid'::regtype THEN spanner_internal.uuid_number(s.key)
-              ELSE s.number END,
-         CASE WHEN s.key IS NULL OR s.type = 'uuid'::regtype THEN NULL
-              WHEN s.rank IS NULL THEN s.key
-              ELSE lpad(s.rank::text, 19, '0') END,
-         CASE WHEN s.rank IS NULL THEN s.key ELSE lpad(s.rank::text, 19, '0') || s.key END,
-         s.place, s.label
-    FROM spanner_internal.sample_keys((k).relid, (k).indexid, (k).attnum, all_columns,
-                                      order_by, (k).block_percent, (k).row_share) s;
-END;
-
--- How key space is divided into buckets.
-CREATE FUNCTION spanner_internal.scale_keys(
-  r spanner_internal.key_range, tuples float8, buckets integer)
-RETURNS spanner_internal.key_scale
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN (r).first IS NULL THEN spanner_internal.scale_numbers(r, tuples, buckets)
-            ELSE spanner_internal.scale_texts(r, buckets) END;
-
--- Read a sample, and count its rows by time bucket and key bucket.
+-- Read a sample, and count its rows by time bucket and key bucket.  A key that is known by its rank
+-- becomes a text that begins with it.  Keys are compared by their bytes, whatever the collation.
 CREATE FUNCTION spanner_internal.count_buckets(
   k spanner_internal.picture_key, all_columns boolean, order_by smallint,
   time_buckets integer, key_buckets integer)
@@ -41,11 +13,22 @@ RETURNS spanner_internal.key_buckets
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
   WITH sample AS MATERIALIZED (
-    SELECT s.type, s.number, s.code COLLATE "C" AS code, s.key COLLATE "C" AS key,
-           CASE WHEN s.number > '-Infinity' AND s.number < 'Infinity'
-                THEN s.number END AS finite,
+    SELECT s.type, n.number,
+           CASE WHEN s.key IS NULL OR s.type = 'uuid'::regtype THEN NULL
+                ELSE coalesce(r.rank, s.key) END COLLATE "C" AS code,
+           coalesce(r.rank || s.key, s.key) COLLATE "C" AS key,
+           CASE WHEN n.number > '-Infinity' AND n.number < 'Infinity'
+                THEN n.number END AS finite,
            s.place, s.label
-      FROM spanner_internal.sample_rows(k, all_columns, order_by) s),
+      FROM spanner_internal.sample_keys((k).relid, (k).indexid, (k).attnum, all_columns,
+                                        order_by, (k).block_percent, (k).row_share) s
+     CROSS JOIN LATERAL (
+       SELECT CASE WHEN s.type = 'uuid'::regtype
+                   -- the first 8 bytes
+                   THEN mod(('x' || translate(left(s.key, 18), '-', ''))::bit(64)::bigint
+                            + 18446744073709551616, 18446744073709551616)
+                   ELSE s.number END AS number) n
+     CROSS JOIN LATERAL (SELECT lpad(s.rank::text, 19, '0') AS rank) r),
   few AS MATERIALIZED (
     SELECT DISTINCT s.number, s.code
       FROM sample s
@@ -63,10 +46,13 @@ BEGIN ATOMIC
               )::spanner_internal.key_range AS r
       FROM sample s),
   scale AS MATERIALIZED (
-    SELECT c AS whole, c.numbers, c.texts, (e.r).rows,
+    SELECT c.whole, (c.whole).numbers, (c.whole).texts, (e.r).rows,
            least(time_buckets, (e.r).rows)::integer AS times
       FROM seen e
-     CROSS JOIN LATERAL spanner_internal.scale_keys(e.r, (k).tuples, key_buckets) c
+     CROSS JOIN LATERAL (
+       SELECT CASE WHEN (e.r).first IS NULL
+                   THEN spanner_internal.scale_numbers(e.r, (k).tuples, key_buckets)
+                   ELSE spanner_internal.scale_texts(e.r, key_buckets) END AS whole) c
      WHERE (e.r).keys > 0),
   cell AS MATERIALIZED (
     SELECT ((coalesce(s.place, 1) - 1) * c.times / c.rows + 1)::integer AS time,
@@ -367,23 +353,17 @@ BEGIN
   SELECT * INTO d
     FROM spanner_internal.describe_buckets(f.b, order_by, coalesce(order_by = k.name, false));
   RETURN ROW(k.relation, CASE WHEN f.all_columns THEN k.column_names ELSE k.name END,
-    order_by::text, d.verdict, d.finding, spanner_internal.describe_origin(k, f.b, f.total),
+    order_by::text, d.verdict, d.finding,
+    CASE WHEN k.fraction < 1 THEN
+           format('Drawn from a sample of %s of about %s rows.',
+                  spanner_internal.group_digits((f.b).keys),
+                  spanner_internal.group_digits((f.b).keys * f.total / (f.b).rows))
+         WHEN (f.b).keys = 1 THEN 'Drawn from 1 row.'
+         ELSE format('Drawn from all %s rows.', spanner_internal.group_digits((f.b).keys)) END,
     (f.b).time_buckets, (f.b).key_buckets, f.total, coalesce((f.b).cells, '{}'),
     (f.b).time_from, (f.b).time_to, (f.b).key_from, (f.b).key_to, (f.b).key_label);
 END
 $$;
-
--- What a picture was drawn from, as a sentence.
-CREATE FUNCTION spanner_internal.describe_origin(
-  k spanner_internal.picture_key, b spanner_internal.key_buckets, total float8)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN (k).fraction < 1 THEN
-              format('Drawn from a sample of %s of about %s rows.',
-                     spanner_internal.group_digits((b).keys),
-                     spanner_internal.group_digits((b).keys * total / (b).rows))
-            WHEN (b).keys = 1 THEN 'Drawn from 1 row.'
-            ELSE format('Drawn from all %s rows.', spanner_internal.group_digits((b).keys)) END;
 
 -- The cells of a picture as rows, and how dense they are compared with an even spread.
 CREATE FUNCTION spanner_internal.heatmap_cells(h spanner_internal.heatmap)

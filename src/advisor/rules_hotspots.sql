@@ -164,23 +164,3 @@ BEGIN ATOMIC
                      k.name) END AS hint
      OFFSET 0) w;
 END;
-
--- The findings of these rules.
-CREATE FUNCTION spanner_internal.rules_hotspots(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_finding
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  -- What is no fault, in one line.
-  SELECT 'ascending_keys', CASE count(*) WHEN 1 THEN min(h.relid) ELSE 0 END, 0::oid, 0::int2, NULL,
-         format(CASE count(*) WHEN 1 THEN 'the key of the table ascends'
-                              ELSE '%s tables have keys that ascend, %s of them by a sequence' END,
-                count(*), count(*) FILTER (WHERE h.rule = 'key_sequence'))
-         || ': fine on one server, where one end of an index stays in memory, while bit-reversed '
-            'keys in an index larger than memory take 4.0 times the CPU and 9.5 times the WAL; it '
-            'matters once tables are split by ranges of the key, as target => ''splits'' tells',
-         NULL
-    FROM unnest((facts).hotspots) h
-    JOIN unnest((facts).tables) t ON t.relid = h.relid AND t.target = 'one_server'
-   WHERE h.is_key
-  HAVING count(*) > 0;
-END;

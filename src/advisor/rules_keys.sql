@@ -1,7 +1,7 @@
 /* src/advisor/rules_keys.sql */
 
 --
--- Advisor: sequences, keys and parents
+-- Advisor: sequences, keys, parents and references
 --
 
 -- The argument that keeps the values of a sequence, which are "maximum" or less without
@@ -10,31 +10,6 @@ CREATE FUNCTION spanner_internal.bits_argument(bits integer, maximum bigint)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN maximum >> bits > 0 THEN format(', bits => %s', bits) ELSE '' END;
-
--- The bits that all columns can hold whose defaults draw from a sequence.
-CREATE FUNCTION spanner_internal.list_drawn_bits()
-RETURNS TABLE (seqid oid, bits integer)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
-BEGIN ATOMIC
-  SELECT d.refobjid,
-         min(spanner_internal.integer_bits(
-               CASE WHEN a.atttypid = ANY ('{int2,int4,int8}'::regtype[]) THEN a.atttypid
-                    ELSE spanner_internal.base_type(a.atttypid) END))
-    FROM pg_depend d
-    JOIN pg_attrdef e ON e.oid = d.objid
-    JOIN pg_attribute a ON a.attrelid = e.adrelid AND a.attnum = e.adnum
-   WHERE d.classid = 'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass
-   GROUP BY 1;
-END;
-
--- Why the sequence of a column, which another table owns or none does, is not converted.
-CREATE FUNCTION spanner_internal.why_not_converted(owner oid)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE WHEN owner IS NULL
-            THEN '; the sequence counts down, cycles or is no integer, so decide on another one'
-            ELSE format('; the sequence belongs to %s, and is converted there',
-                        owner::regclass) END;
 
 -- What keeps ids of so many bits, from "first" on, from spreading over partitions by ranges of
 -- them; NULL if nothing does.
@@ -70,8 +45,11 @@ RETURNS SETOF spanner_internal.advisor_conversion
 LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 1000
 BEGIN ATOMIC
   SELECT q.relid, q.attnum, q.seqid,
-         CASE WHEN NOT q.possible THEN spanner_internal.why_not_converted(q.owner)
-              ELSE '; before it is converted: ' || p.obstacle END,
+         CASE WHEN q.possible THEN '; before it is converted: ' || p.obstacle
+              WHEN q.owner IS NULL
+              THEN '; the sequence counts down, cycles or is no integer, so decide on another one'
+              ELSE format('; the sequence belongs to %s, and is converted there',
+                          q.owner::regclass) END,
          CASE WHEN NOT q.possible OR p.obstacle IS NOT NULL THEN NULL
               WHEN q.is_own THEN concat(q.widen, format(
                 'SELECT spanner.convert_column(%L, %L%s)', q.ident, q.name,
@@ -96,7 +74,17 @@ BEGIN ATOMIC
         LEFT JOIN pg_depend w ON NOT s.owned AND w.classid = 'pg_class'::regclass
          AND w.objid = s.seqid
          AND w.refclassid = 'pg_class'::regclass AND w.deptype = ANY ('{a,i}')
-        LEFT JOIN spanner_internal.list_drawn_bits() d ON d.seqid = s.seqid
+        -- the bits that all columns can hold whose defaults draw from the sequence
+        LEFT JOIN (
+          SELECT x.refobjid AS seqid,
+                 min(spanner_internal.integer_bits(
+                       CASE WHEN c.atttypid = ANY ('{int2,int4,int8}'::regtype[]) THEN c.atttypid
+                            ELSE spanner_internal.base_type(c.atttypid) END)) AS bits
+            FROM pg_depend x
+            JOIN pg_attrdef e ON e.oid = x.objid
+            JOIN pg_attribute c ON c.attrelid = e.adrelid AND c.attnum = e.adnum
+           WHERE x.classid = 'pg_attrdef'::regclass AND x.refclassid = 'pg_class'::regclass
+           GROUP BY 1) d ON d.seqid = s.seqid
         LEFT JOIN (
           SELECT r.referenced, r.referenced_attnum,
                  string_agg(r.widen || '; ', '' ORDER BY r.widen COLLATE "C") AS widen,
@@ -153,21 +141,6 @@ BEGIN ATOMIC
      AND c.relname !~* ('(^|_)(type|status|state|category|categorie|kind|role|level|country|'
                         'countrie|currency|currencie|language|locale|priority|unit)s?(_|$)');
 END;
-
--- What the server asks of an index that becomes that of a key.
-CREATE FUNCTION spanner_internal.can_be_key_index(index oid)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN NOT EXISTS (
-  SELECT FROM pg_index x
-   CROSS JOIN LATERAL ROWS FROM (unnest(x.indkey::int2[]), unnest(x.indclass::oid[]),
-                                 unnest(x.indcollation::oid[]), unnest(x.indoption::int2[]))
-         k (attnum, opclass, collid, option)
-    LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum
-    LEFT JOIN pg_opclass o ON o.oid = k.opclass
-   WHERE x.indexrelid = index
-     AND (x.indnullsnotdistinct OR k.opclass <> 0
-          AND (k.option <> 0 OR NOT o.opcdefault OR k.collid <> a.attcollation)));
 
 -- Columns that a new key begins with: the one by which Citus distributes the table, or those
 -- of the parent that the rows are stored with.
@@ -269,7 +242,7 @@ BEGIN
               ELSE '' END
       || coalesce(drops, '')
       || array_to_string(ARRAY(SELECT '; ' || k
-                                 FROM unnest(spanner_internal.keep_key_properties(o)) k), '');
+                                 FROM unnest(spanner_internal.keep_properties(o, NULL)) k), '');
 END
 $$;
 
@@ -325,6 +298,19 @@ BEGIN ATOMIC
                                        || m.names[2]
                                        || '"?\s*=[^;,+]*\m' || m.names[2] || '"?\s*-'))
    ORDER BY m.names[1], m.names[2], f.oid;
+END;
+
+-- Do statistics say that at least half of a column is NULL?
+CREATE FUNCTION spanner_internal.is_mostly_null(
+  schema name, relation name, column_name name, partitioned boolean)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET enable_nestloop = on  -- by the indexes of the catalogs
+BEGIN ATOMIC
+  SELECT s.null_frac >= 0.5
+    FROM pg_stats s
+   WHERE s.schemaname = schema AND s.tablename = relation AND s.attname = column_name
+     AND s.inherited = partitioned;
 END;
 
 -- The findings of these rules.
@@ -400,7 +386,18 @@ BEGIN ATOMIC
            WHEN u.name IS NOT NULL AND u.constraint_id IS NULL AND d.key IS NOT NULL
              THEN format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident, d.key)
            WHEN u.name IS NOT NULL AND u.constraint_id IS NULL
-            AND spanner_internal.can_be_key_index(u.indexid)
+            -- what the server asks of an index that becomes that of a key
+            AND NOT EXISTS (
+              SELECT FROM pg_index x
+               CROSS JOIN LATERAL ROWS FROM (
+                 unnest(x.indkey::int2[]), unnest(x.indclass::oid[]),
+                 unnest(x.indcollation::oid[]), unnest(x.indoption::int2[]))
+                     k (attnum, opclass, collid, option)
+                LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum
+                LEFT JOIN pg_opclass o ON o.oid = k.opclass
+               WHERE x.indexrelid = u.indexid
+                 AND (x.indnullsnotdistinct OR k.opclass <> 0
+                      AND (k.option <> 0 OR NOT o.opcdefault OR k.collid <> a.attcollation)))
              THEN format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.ident, u.name)
            WHEN n.quoted IS NOT NULL AND NOT t.has_children THEN
              format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident,
@@ -632,5 +629,56 @@ BEGIN ATOMIC
     JOIN unnest((facts).indexes) i ON i.relid = c.relid AND i.second = c.attnum AND i.is_btree
     LEFT JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
    WHERE c.type = 'uuid'::regtype
-     AND (m.timeuuid OR c.calls::text ~* '[{,](uuid_generate_v1|uuid_?v?1)(mc)?[,}]');
+     AND (m.timeuuid OR c.calls::text ~* '[{,](uuid_generate_v1|uuid_?v?1)(mc)?[,}]')
+   UNION ALL
+  -- Columns that refer to wider ones.
+  SELECT 'reference_narrow', t.relid, 0::oid, r.attnum, r.name::text,
+         format('column %I is %s, and %s, to which it refers, is wider: a row with a larger value '
+                'there cannot be referred to',
+                r.name, r.type::regtype, r.other)
+         || CASE WHEN r.widen IS NULL THEN '; decide how to widen it' ELSE '' END,
+         r.widen
+    FROM unnest((facts).narrow) r
+    JOIN unnest((facts).tables) t ON t.relid = r.relid
+   WHERE r.referenced <> 0
+   UNION ALL
+  -- Without an index on the child, a row that is deleted from the parent has the
+  -- child read.  Of several columns one at the head of an index is enough.  If nothing is known
+  -- of the rows, a child whose rows go with their parents counts.
+  SELECT 'reference_unindexed', t.relid, 0::oid, k.conkey[1], k.conname::text,
+         format('no index begins with %s, so each row that is deleted from %s reads this table',
+                n.columns,
+                k.confrelid::regclass),
+         format('CREATE INDEX%s ON %s (%s)',
+                CASE WHEN t.relkind = 'r' THEN ' /* CONCURRENTLY */' END,
+                t.ident, n.columns)
+         || CASE WHEN n.sparse THEN format(' WHERE %s IS NOT NULL', n.columns) ELSE '' END
+    FROM unnest((facts).tables) t
+    JOIN pg_constraint k ON k.conrelid = t.relid AND k.contype = 'f' AND k.conparentid = 0
+   CROSS JOIN LATERAL (
+     SELECT spanner_internal.column_list(t.relid, k.conkey) AS columns,
+            cardinality(k.conkey) = 1
+            AND spanner_internal.is_mostly_null(
+                  t.nspname, t.relname,
+                  (SELECT a.attname FROM pg_attribute a
+                    WHERE a.attrelid = t.relid AND a.attnum = k.conkey[1]),
+                  t.relkind = 'p') AS sparse
+     OFFSET 0) n
+   WHERE (t.rows >= 10000
+          OR k.confdeltype = ANY ('{c,n,d}') AND (t.rows >= 1000 OR t.rows < 0))
+     AND NOT EXISTS (SELECT FROM unnest((facts).indexes) i
+                      WHERE i.relid = t.relid AND i.attnum = ANY (k.conkey)
+                        AND (i.predicate IS NULL OR EXISTS (
+                          SELECT FROM pg_index x
+                           WHERE x.indexrelid = i.indexid
+                             AND (spanner_internal.called_functions(x.indpred))[1]
+                                 = 'is not null')))
+     AND NOT EXISTS (SELECT FROM spanner_internal.list_pairs(facts) p
+                      WHERE p.relid = t.relid AND p.may_be_key AND p.attnums[1] = ANY (k.conkey))
+     -- the index of a longer one, or of the same columns, serves this one
+     AND NOT EXISTS (SELECT FROM pg_constraint o
+                      WHERE o.conrelid = t.relid AND o.contype = 'f' AND o.conparentid = 0
+                        AND o.conkey[1:cardinality(k.conkey)] = k.conkey
+                        AND (cardinality(o.conkey), k.oid) > (cardinality(k.conkey), o.oid)
+                        AND (t.rows >= 10000 OR o.confdeltype = ANY ('{c,n,d}')));
 END;

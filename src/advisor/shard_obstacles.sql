@@ -119,55 +119,6 @@ BEGIN
 END
 $$;
 
--- What a table has to be.
-CREATE FUNCTION spanner_internal.table_obstacle(relation oid, t spanner_internal.shard_table)
-RETURNS spanner_internal.shard_obstacle
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  c pg_class := (SELECT r FROM pg_class r WHERE r.oid = relation);
-BEGIN
-  IF c.oid IS NULL THEN
-    RETURN ('undefined_table', format('table with OID %s does not exist', relation), NULL,
-            'Name a table.', false)::spanner_internal.shard_obstacle;
-  ELSIF c.relkind <> ALL ('{r,p}') THEN
-    RETURN ('wrong_object_type', format('"%s" is not a table', c.relname), NULL,
-            'Name the table that stores the rows.', false)::spanner_internal.shard_obstacle;
-  ELSIF c.oid < 16384 THEN
-    RETURN ('insufficient_privilege', format('"%s" is a system catalog', c.relname), NULL,
-            'Name a table of your own.', false)::spanner_internal.shard_obstacle;
-  ELSIF EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid) THEN
-    RETURN ('wrong_object_type',
-            format('table "%s" is a partition, or inherits its columns', c.relname), NULL,
-            'Name the table that it is a part of.', false)::spanner_internal.shard_obstacle;
-  ELSIF c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid) THEN
-    RETURN ('feature_not_supported',
-            format('other tables inherit the columns of table "%s"', c.relname),
-            'A primary key does not spread the rows of its children.',
-            'Use partitions instead.', false)::spanner_internal.shard_obstacle;
-  ELSIF c.reloftype <> 0 THEN
-    RETURN ('wrong_object_type', format('table "%s" has the columns of a type', c.relname), NULL,
-            'Separate it from the type by ALTER TABLE ... NOT OF.',
-            false)::spanner_internal.shard_obstacle;
-  ELSIF t.indexid IS NULL THEN
-    RETURN ('object_not_in_prerequisite_state',
-            format('table "%s" has no primary key', c.relname), NULL,
-            'Add one with ALTER TABLE ... ADD PRIMARY KEY.',
-            false)::spanner_internal.shard_obstacle;
-  ELSIF (SELECT i.relam FROM pg_class i WHERE i.oid = t.indexid) <> 403 THEN
-    RETURN ('feature_not_supported',
-            format('primary key of table "%s" is not a B-tree', c.relname), NULL,
-            'Use a primary key without WITHOUT OVERLAPS.', false)::spanner_internal.shard_obstacle;
-  ELSIF t.key IS NULL THEN
-    RETURN ('object_not_in_prerequisite_state',
-            format('primary key of table "%s" has no other column', c.relname), NULL,
-            'Use another column_name.', false)::spanner_internal.shard_obstacle;
-  END IF;
-  RETURN NULL;
-END
-$$;
-
 -- The CHECK constraint of a plain shard column.
 CREATE FUNCTION spanner_internal.shard_check(relation oid, column_name name)
 RETURNS oid
@@ -181,17 +132,24 @@ BEGIN ATOMIC
    WHERE a.attrelid = relation AND a.attname = column_name AND k.column_number = a.attnum;
 END;
 
--- What else uses the column.  ALTER TABLE would drop indexes and constraints
--- together with it.
-CREATE FUNCTION spanner_internal.list_column_users(relation oid, column_name name)
-RETURNS text
+-- What a table and its shard column have to be.  The first row that is found counts, those after
+-- it are not evaluated.  ALTER TABLE would drop indexes and constraints together with the column.
+CREATE FUNCTION spanner_internal.table_obstacle(
+  relation oid, t spanner_internal.shard_table, column_name name, is_added boolean)
+RETURNS spanner_internal.shard_obstacle
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+  c pg_class := (SELECT r FROM pg_class r WHERE r.oid = relation);
   shard_check oid := spanner_internal.shard_check(relation, column_name);
-BEGIN
-  RETURN (
+  is_shard boolean := shard_check IS NOT NULL
+    OR EXISTS (SELECT FROM pg_attribute a
+                 JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+                CROSS JOIN LATERAL spanner_internal.read_shard_key(d.adbin, d.adrelid) k
+                WHERE a.attrelid = t.relid AND a.attname = column_name AND a.attgenerated <> ''
+                  AND num_nonnulls(k.keys, k.problem) > 0);
+  users text := (
     SELECT string_agg(n.name, ', ' ORDER BY n.name COLLATE "C")
       FROM pg_attribute a
       JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = a.attrelid
@@ -200,178 +158,176 @@ BEGIN
      CROSS JOIN LATERAL (SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS name) n
      WHERE a.attrelid = relation AND a.attname = column_name
        AND (k.contype = ANY ('{p,n}') OR k.oid = shard_check) IS NOT TRUE);
+  o spanner_internal.shard_obstacle;
+BEGIN
+  SELECT v.code, format(v.message, c.relname, column_name, relation), format(v.detail, users),
+         v.hint, false
+    INTO o
+    FROM (VALUES
+      (c.oid IS NULL, 'undefined_table', 'table with OID %3$s does not exist', NULL,
+       'Name a table.'),
+      (c.relkind <> ALL ('{r,p}'), 'wrong_object_type', '"%s" is not a table', NULL,
+       'Name the table that stores the rows.'),
+      (c.oid < 16384, 'insufficient_privilege', '"%s" is a system catalog', NULL,
+       'Name a table of your own.'),
+      (EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = c.oid), 'wrong_object_type',
+       'table "%s" is a partition, or inherits its columns', NULL,
+       'Name the table that it is a part of.'),
+      (c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid),
+       'feature_not_supported', 'other tables inherit the columns of table "%s"',
+       'A primary key does not spread the rows of its children.', 'Use partitions instead.'),
+      (c.reloftype <> 0, 'wrong_object_type', 'table "%s" has the columns of a type', NULL,
+       'Separate it from the type by ALTER TABLE ... NOT OF.'),
+      (t.indexid IS NULL, 'object_not_in_prerequisite_state', 'table "%s" has no primary key', NULL,
+       'Add one with ALTER TABLE ... ADD PRIMARY KEY.'),
+      ((SELECT i.relam FROM pg_class i WHERE i.oid = t.indexid) <> 403, 'feature_not_supported',
+       'primary key of table "%s" is not a B-tree', NULL,
+       'Use a primary key without WITHOUT OVERLAPS.'),
+      (t.key IS NULL, 'object_not_in_prerequisite_state',
+       'primary key of table "%s" has no other column', NULL, 'Use another column_name.'),
+      (t.has_column AND NOT is_shard AND is_added, 'duplicate_column',
+       'column "%2$s" of table "%1$s" already exists', NULL, 'Use another column_name.'),
+      (t.has_column AND NOT is_shard, 'undefined_column',
+       'column "%2$s" of table "%1$s" is not a generated shard column', NULL,
+       'The view spanner.shard_keys lists shard columns.'),
+      (NOT t.has_column AND NOT is_added, 'undefined_column',
+       'column "%2$s" of table "%1$s" does not exist', NULL,
+       'The view spanner.shard_keys lists shard columns.'),
+      (NOT t.has_column AND (cardinality(t.key) >= 32 OR c.relnatts >= 1600), 'too_many_columns',
+       'table "%s" or its primary key cannot have another column', NULL,
+       'Divide the table, or use a shorter key.'),
+      (t.has_column AND users IS NOT NULL, 'dependent_objects_still_exist',
+       'column "%2$s" of table "%1$s" is used elsewhere', 'These use it: %s.',
+       'Drop them first: they would go together with the column.'))
+      v (found, code, message, detail, hint)
+   WHERE v.found
+   LIMIT 1;
+  RETURN o;
 END
 $$;
 
--- The column has to be a shard column, or has to be missing if one is added.
-CREATE FUNCTION spanner_internal.column_obstacle(
-  t spanner_internal.shard_table, column_name name, is_added boolean)
+-- The first column that the shard cannot be computed from.
+CREATE FUNCTION spanner_internal.hash_obstacle(t spanner_internal.shard_table, keys name[])
 RETURNS spanner_internal.shard_obstacle
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  is_shard boolean := spanner_internal.shard_check(t.relid, column_name) IS NOT NULL
-    OR EXISTS (SELECT FROM pg_attribute a
-                 JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-                CROSS JOIN LATERAL spanner_internal.read_shard_key(d.adbin, d.adrelid) k
-                WHERE a.attrelid = t.relid AND a.attname = column_name AND a.attgenerated <> ''
-                  AND num_nonnulls(k.keys, k.problem) > 0);
-  users text;
+  o spanner_internal.shard_obstacle;
 BEGIN
-  IF t.has_column AND NOT is_shard AND is_added THEN
-    RETURN ('duplicate_column',
-            format('column "%s" of table "%s" already exists', column_name, t.relname), NULL,
-            'Use another column_name.', false)::spanner_internal.shard_obstacle;
-  ELSIF t.has_column AND NOT is_shard THEN
-    RETURN ('undefined_column',
-            format('column "%s" of table "%s" is not a generated shard column', column_name,
-                   t.relname), NULL,
-            'The view spanner.shard_keys lists shard columns.',
-            false)::spanner_internal.shard_obstacle;
-  ELSIF NOT t.has_column AND NOT is_added THEN
-    RETURN ('undefined_column',
-            format('column "%s" of table "%s" does not exist', column_name, t.relname), NULL,
-            'The view spanner.shard_keys lists shard columns.',
-            false)::spanner_internal.shard_obstacle;
-  ELSIF NOT t.has_column AND (cardinality(t.key) >= 32
-      OR (SELECT c.relnatts FROM pg_class c WHERE c.oid = t.relid) >= 1600) THEN
-    RETURN ('too_many_columns',
-            format('table "%s" or its primary key cannot have another column', t.relname), NULL,
-            'Divide the table, or use a shorter key.', false)::spanner_internal.shard_obstacle;
-  END IF;
-  users := CASE WHEN t.has_column
-                THEN spanner_internal.list_column_users(t.relid, column_name) END;
-  IF users IS NOT NULL THEN
-    RETURN ('dependent_objects_still_exist',
-            format('column "%s" of table "%s" is used elsewhere', column_name, t.relname),
-            format('These use it: %s.', users),
-            'Drop them first: they would go together with the column.',
-            false)::spanner_internal.shard_obstacle;
-  END IF;
-  RETURN NULL;
+  SELECT p.code, format(p.message, coalesce(k.name, 'null'), t.relname, p.type), p.detail, p.hint,
+         false
+    INTO o
+    FROM unnest(keys) WITH ORDINALITY k (name, n)
+   CROSS JOIN LATERAL (
+     SELECT v.*, format_type(a.atttypid, NULL) AS type
+       FROM (VALUES (1)) one
+       LEFT JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = k.name
+      CROSS JOIN LATERAL (VALUES
+        ((k.name = ANY (t.key)) IS NOT TRUE, 'invalid_column_reference',
+         'column "%s" is not in the primary key of table "%s"',
+         'With a shard made of other columns, the primary key would not keep its own columns '
+         'unique.', 'Name columns of the primary key.'),
+        (EXISTS (SELECT FROM pg_collation l
+                  WHERE l.oid = a.attcollation AND NOT l.collisdeterministic),
+         'feature_not_supported', 'column "%s" of table "%s" has a nondeterministic collation',
+         'Texts that are equal would have different shards, and could be inserted twice.',
+         'Name other columns of the primary key.'),
+        (a.attgenerated <> '', 'invalid_column_reference',
+         'column "%s" of table "%s" is generated itself', NULL,
+         'Name other columns of the primary key.'),
+        (NOT spanner_internal.is_hashable(a.atttypid, a.attcollation), 'datatype_mismatch',
+         'cannot compute a shard id of type %3$s', NULL,
+         'Name other columns of the primary key, or call spanner.shard_id() with the value '
+         'cast to text.')) v (found, code, message, detail, hint)
+      WHERE v.found
+      LIMIT 1) p
+   ORDER BY k.n
+   LIMIT 1;
+  RETURN o;
 END
 $$;
 
--- A column that the shard is computed from.
-CREATE FUNCTION spanner_internal.hash_obstacle(t spanner_internal.shard_table, name name)
-RETURNS spanner_internal.shard_obstacle
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_variable
-DECLARE
-  a pg_attribute := (SELECT r FROM pg_attribute r WHERE r.attrelid = t.relid AND r.attname = name);
-BEGIN
-  IF (name = ANY (t.key)) IS NOT TRUE THEN
-    RETURN ('invalid_column_reference',
-            format('column "%s" is not in the primary key of table "%s"', coalesce(name, 'null'),
-                   t.relname),
-            'With a shard made of other columns, the primary key would not keep its own columns '
-            'unique.',
-            'Name columns of the primary key.', false)::spanner_internal.shard_obstacle;
-  ELSIF EXISTS (SELECT FROM pg_collation o
-                 WHERE o.oid = a.attcollation AND NOT o.collisdeterministic) THEN
-    RETURN ('feature_not_supported',
-            format('column "%s" of table "%s" has a nondeterministic collation', name, t.relname),
-            'Texts that are equal would have different shards, and could be inserted twice.',
-            'Name other columns of the primary key.', false)::spanner_internal.shard_obstacle;
-  ELSIF a.attgenerated <> '' THEN
-    RETURN ('invalid_column_reference',
-            format('column "%s" of table "%s" is generated itself', name, t.relname), NULL,
-            'Name other columns of the primary key.', false)::spanner_internal.shard_obstacle;
-  ELSIF NOT spanner_internal.is_hashable(a.atttypid, a.attcollation) THEN
-    RETURN ('datatype_mismatch',
-            format('cannot compute a shard id of type %s', format_type(a.atttypid, NULL)), NULL,
-            'Name other columns of the primary key, or call spanner.shard_id() with the value '
-            'cast to text.', false)::spanner_internal.shard_obstacle;
-  END IF;
-  RETURN NULL;
-END
-$$;
+-- The publications that list the columns of a table: the shard column joins the key by which
+-- updates and deletions find rows elsewhere.
+CREATE FUNCTION spanner_internal.list_publications_of_columns(relation oid)
+RETURNS SETOF text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT DISTINCT quote_ident(p.pubname)
+    FROM spanner_internal.list_published() l
+    JOIN pg_publication p ON p.oid = l.pubid AND (p.pubupdate OR p.pubdelete)
+   WHERE l.columns IS NOT NULL
+     AND l.relid IN (SELECT spanner_internal.list_parts(relation))
+     AND EXISTS (
+       SELECT FROM pg_class c
+        WHERE c.oid IN (SELECT spanner_internal.list_parts(relation))
+          AND c.relkind = 'r'
+          AND (c.relreplident = 'd'
+               OR EXISTS (SELECT FROM pg_index i
+                           WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisreplident)));
+END;
 
--- Foreign keys, and queries that group by the key alone.
-CREATE FUNCTION spanner_internal.key_obstacle(t spanner_internal.shard_table, is_added boolean)
+-- What uses a table or its primary key and would fail, or keeps it from being changed.
+CREATE FUNCTION spanner_internal.user_obstacle(
+  t spanner_internal.shard_table, is_added boolean)
 RETURNS spanner_internal.shard_obstacle
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  list text := (
-    SELECT string_agg(format('%I of table %s', f.conname, f.conrelid::regclass), ', '
-                      ORDER BY f.conname COLLATE "C")
-      FROM pg_depend d
-      JOIN pg_constraint f ON f.oid = d.objid AND f.conindid = t.indexid AND f.contype = 'f'
-       AND f.conparentid = 0
-     WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = t.indexid
-       AND d.classid = 'pg_constraint'::regclass);
+  o spanner_internal.shard_obstacle;
 BEGIN
-  IF list IS NOT NULL THEN
-    RETURN ('dependent_objects_still_exist',
-            format('foreign keys refer to the primary key of table "%s"', t.relname),
-            format('These are: %s.', list),
-            CASE WHEN is_added
-                 THEN 'Drop them, and add them again with a shard column in the referencing '
-                      'tables too, or without one to the unique index of the old key that '
-                      'keep_unique => true makes.'
-                 ELSE 'Drop them, and add them again afterwards.' END,
-            true)::spanner_internal.shard_obstacle;
-  END IF;
-  list := (SELECT string_agg(u, ', ' ORDER BY u COLLATE "C")
-             FROM spanner_internal.list_key_users(t.indexid) u);
-  IF list IS NOT NULL THEN
-    RETURN ('dependent_objects_still_exist',
-            format('queries rely on the primary key of table "%s"', t.relname),
-            format('These are: %s.', list),
-            'Drop them, and create them again afterwards with all columns that they read in '
-            'GROUP BY.', true)::spanner_internal.shard_obstacle;
-  END IF;
-  RETURN NULL;
-END
-$$;
-
--- The shard column joins the key by which updates and deletions find rows elsewhere.
-CREATE FUNCTION spanner_internal.replication_obstacle(t spanner_internal.shard_table)
-RETURNS spanner_internal.shard_obstacle
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  list text := (
-    SELECT string_agg(DISTINCT quote_ident(p.pubname), ', ')
-      FROM spanner_internal.list_published() l
-      JOIN pg_publication p ON p.oid = l.pubid AND (p.pubupdate OR p.pubdelete)
-     WHERE l.columns IS NOT NULL
-       AND l.relid IN (SELECT spanner_internal.list_parts(t.relid))
-       AND EXISTS (
-         SELECT FROM pg_class c
-          WHERE c.oid IN (SELECT spanner_internal.list_parts(t.relid))
-            AND c.relkind = 'r'
-            AND (c.relreplident = 'd'
-                 OR EXISTS (SELECT FROM pg_index i
-                             WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisreplident))));
-BEGIN
-  IF list IS NOT NULL THEN
-    RETURN ('object_not_in_prerequisite_state',
-            format('publications have lists of columns of table "%s"', t.relname),
-            format('These are: %s. Updates and deletions would fail, since a list has to contain '
-                   'the primary key.', list),
-            'Publish all columns, and set the list again afterwards with the shard column.',
-            true)::spanner_internal.shard_obstacle;
-  END IF;
-  list := (SELECT string_agg(DISTINCT quote_ident(s.subname), ', ')
-             FROM pg_subscription_rel r
-             JOIN pg_subscription s ON s.oid = r.srsubid AND s.subenabled
-            WHERE r.srrelid IN (SELECT spanner_internal.list_parts(t.relid)));
-  IF list IS NOT NULL THEN
-    RETURN ('object_not_in_prerequisite_state',
-            format('subscriptions write to table "%s"', t.relname),
-            format('These are: %s. They would fail, since they find rows by the primary key, and '
-                   'get no shard column.', list),
-            'Disable them, change the published table in the same way, and enable them again.',
-            true)::spanner_internal.shard_obstacle;
-  END IF;
-  RETURN NULL;
+  SELECT v.code, format(v.message, t.relname), format(v.detail, v.users), v.hint, v.warns
+    INTO o
+    FROM (VALUES
+      (CASE WHEN is_added THEN (
+         SELECT string_agg(u, ', ' ORDER BY u COLLATE "C")
+           FROM spanner_internal.list_row_type_users(t.relid) u) END,
+       'dependent_objects_still_exist', 'columns use the row type of table "%s"',
+       'PostgreSQL cannot rewrite the table while these exist: %s.',
+       'Give them another type first.', false),
+      (CASE WHEN t.in_key OR is_added THEN (
+         SELECT string_agg(format('%I of table %s', f.conname, f.conrelid::regclass), ', '
+                           ORDER BY f.conname COLLATE "C")
+           FROM pg_depend d
+           JOIN pg_constraint f ON f.oid = d.objid AND f.conindid = t.indexid AND f.contype = 'f'
+            AND f.conparentid = 0
+          WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = t.indexid
+            AND d.classid = 'pg_constraint'::regclass) END,
+       'dependent_objects_still_exist', 'foreign keys refer to the primary key of table "%s"',
+       'These are: %s.',
+       CASE WHEN is_added
+            THEN 'Drop them, and add them again with a shard column in the referencing tables too, '
+                 'or without one to the unique index of the old key that keep_unique => true makes.'
+            ELSE 'Drop them, and add them again afterwards.' END, true),
+      (CASE WHEN t.in_key OR is_added THEN (
+         SELECT string_agg(u, ', ' ORDER BY u COLLATE "C")
+           FROM spanner_internal.list_key_users(t.indexid) u) END,
+       'dependent_objects_still_exist', 'queries rely on the primary key of table "%s"',
+       'These are: %s.',
+       'Drop them, and create them again afterwards with all columns that they read in GROUP BY.',
+       true),
+      (CASE WHEN is_added AND NOT t.has_column THEN (
+         SELECT string_agg(p, ', ')
+           FROM spanner_internal.list_publications_of_columns(t.relid) p) END,
+       'object_not_in_prerequisite_state', 'publications have lists of columns of table "%s"',
+       'These are: %s. Updates and deletions would fail, since a list has to contain the primary '
+       'key.', 'Publish all columns, and set the list again afterwards with the shard column.',
+       true),
+      (CASE WHEN is_added AND NOT t.has_column THEN (
+         SELECT string_agg(DISTINCT quote_ident(s.subname), ', ')
+           FROM pg_subscription_rel r
+           JOIN pg_subscription s ON s.oid = r.srsubid AND s.subenabled
+          WHERE r.srrelid IN (SELECT spanner_internal.list_parts(t.relid))) END,
+       'object_not_in_prerequisite_state', 'subscriptions write to table "%s"',
+       'These are: %s. They would fail, since they find rows by the primary key, and get no shard '
+       'column.',
+       'Disable them, change the published table in the same way, and enable them again.', true))
+      v (users, code, message, detail, hint, warns)
+   WHERE v.users IS NOT NULL
+   LIMIT 1;
+  RETURN o;
 END
 $$;
 
@@ -386,35 +342,17 @@ SET enable_nestloop = on
 AS $$
 DECLARE
   t spanner_internal.shard_table := spanner_internal.read_shard_table(relation, column_name);
-  o spanner_internal.shard_obstacle := spanner_internal.table_obstacle(relation, t);
-  name name;
-  list text;
+  o spanner_internal.shard_obstacle := spanner_internal.table_obstacle(relation, t, column_name,
+                                                                       keys IS NOT NULL);
 BEGIN
-  IF o.code IS NULL THEN
-    o := spanner_internal.column_obstacle(t, column_name, keys IS NOT NULL);
-  END IF;
   IF o.code IS NULL AND keys = '{}' THEN
     RETURN ('invalid_parameter_value', 'there is no column to compute the shard from', NULL,
             'Name columns of the primary key.', false)::spanner_internal.shard_obstacle;
+  ELSIF o.code IS NULL THEN
+    o := spanner_internal.hash_obstacle(t, keys);
   END IF;
-  FOREACH name IN ARRAY coalesce(keys, '{}') LOOP
-    EXIT WHEN o.code IS NOT NULL;
-    o := spanner_internal.hash_obstacle(t, name);
-  END LOOP;
-  IF o.code IS NULL AND keys IS NOT NULL THEN
-    list := (SELECT string_agg(u, ', ' ORDER BY u COLLATE "C")
-               FROM spanner_internal.list_row_type_users(relation) u);
-  END IF;
-  IF list IS NOT NULL THEN
-    RETURN ('dependent_objects_still_exist',
-            format('columns use the row type of table "%s"', t.relname),
-            format('PostgreSQL cannot rewrite the table while these exist: %s.', list),
-            'Give them another type first.', false)::spanner_internal.shard_obstacle;
-  ELSIF o.code IS NULL AND (t.in_key OR keys IS NOT NULL) THEN
-    o := spanner_internal.key_obstacle(t, keys IS NOT NULL);
-  END IF;
-  IF o.code IS NULL AND keys IS NOT NULL AND NOT t.has_column THEN
-    o := spanner_internal.replication_obstacle(t);
+  IF o.code IS NULL THEN
+    o := spanner_internal.user_obstacle(t, keys IS NOT NULL);
   END IF;
   RETURN o;
 END

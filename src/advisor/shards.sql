@@ -71,8 +71,9 @@ BEGIN
 END
 $$;
 
--- The statements after those that change a key.
-CREATE FUNCTION spanner_internal.keep_key_properties(t spanner_internal.shard_table)
+-- The statements after those that change a key, which give it and a shard column that was replaced
+-- what they had.
+CREATE FUNCTION spanner_internal.keep_properties(t spanner_internal.shard_table, column_name name)
 RETURNS text[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -81,44 +82,37 @@ SET enable_nestloop = on
 AS $$
 BEGIN
   RETURN array_remove(ARRAY[
-    CASE WHEN (t).is_replica_identity
-         THEN format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %s', (t).ident, (t).key_name) END,
-    (SELECT format('ALTER TABLE %s CLUSTER ON %s', (t).ident, (t).key_name) FROM pg_index i
-      WHERE i.indexrelid = (t).indexid AND i.indisclustered),
-    CASE WHEN (t).comment IS NOT NULL
-         THEN format('COMMENT ON CONSTRAINT %s ON %s IS %L', (t).key_name, (t).ident,
-                     (t).comment) END,
-    format('COMMENT ON INDEX %I.%s IS ', (t).nspname, (t).key_name)
-      || quote_literal(obj_description((t).indexid, 'pg_class'))], NULL)
+    CASE WHEN t.is_replica_identity
+         THEN format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %s', t.ident, t.key_name) END,
+    (SELECT format('ALTER TABLE %s CLUSTER ON %s', t.ident, t.key_name)
+       FROM pg_index i
+      WHERE i.indexrelid = t.indexid AND i.indisclustered),
+    format('COMMENT ON CONSTRAINT %s ON %s IS ', t.key_name, t.ident) || quote_literal(t.comment),
+    format('COMMENT ON INDEX %I.%s IS ', t.nspname, t.key_name)
+      || quote_literal(obj_description(t.indexid, 'pg_class'))], NULL)
     -- indexes of partitions get new names; DEFAULT is the primary key
     || ARRAY(SELECT format('ALTER TABLE %I.%I REPLICA IDENTITY DEFAULT', n.nspname, c.relname)
-               FROM spanner_internal.list_parts((t).relid) p
+               FROM spanner_internal.list_parts(t.relid) p
                JOIN pg_index i ON i.indrelid = p AND i.indisprimary AND i.indisreplident
-                AND p <> (t).relid
+                AND p <> t.relid
                JOIN pg_class c ON c.oid = p
                JOIN pg_namespace n ON n.oid = c.relnamespace
-              ORDER BY 1);
+              ORDER BY 1)
+    || ARRAY(SELECT x.statement
+               FROM pg_attribute a
+              CROSS JOIN LATERAL (
+                SELECT format('COMMENT ON COLUMN %s.%I IS ', t.ident, a.attname)
+                       || quote_literal(col_description(a.attrelid, a.attnum))
+                UNION ALL
+                SELECT format('GRANT %s (%I) ON TABLE %s TO %s%s', g.privilege_type, a.attname,
+                              t.ident, CASE WHEN g.grantee = 0 THEN 'PUBLIC'
+                                            ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
+                              CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+                  FROM aclexplode(a.attacl) g) x (statement)
+              WHERE a.attrelid = t.relid AND a.attname = column_name
+                AND x.statement IS NOT NULL);
 END
 $$;
-
--- The statements that give a shard column that is replaced its comment and rights.
-CREATE FUNCTION spanner_internal.keep_column_properties(
-  t spanner_internal.shard_table, column_name name)
-RETURNS text[]
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT array_remove(
-    ARRAY[format('COMMENT ON COLUMN %s.%I IS ', (t).ident, a.attname)
-          || quote_literal(col_description(a.attrelid, a.attnum))], NULL)
-      || ARRAY(
-        SELECT format('GRANT %s (%I) ON TABLE %s TO %s%s', g.privilege_type, a.attname, (t).ident,
-                             CASE g.grantee WHEN 0
-                                  THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
-                             CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
-                 FROM aclexplode(a.attacl) g)
-    FROM pg_attribute a
-   WHERE a.attrelid = (t).relid AND a.attname = column_name;
-END;
 
 -- The publications of a table, or of its partitions in its place.
 CREATE FUNCTION spanner_internal.list_publications(relation oid)
@@ -143,20 +137,6 @@ BEGIN ATOMIC
                                 string_agg(a.action, ', ' ORDER BY a.n))] END
     FROM unnest(actions) WITH ORDINALITY a (action, n)
    WHERE a.action IS NOT NULL;
-END;
-
--- While Citus moves a shard, it sends changes by the replica identity, but no
--- generated columns.  So a key that has one cannot be the identity, nor can whole rows.
-CREATE FUNCTION spanner_internal.needs_identity(t spanner_internal.shard_table)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT NOT (t).is_partitioned
-     AND (c.relreplident = ANY ('{d,f}') OR (t).is_replica_identity)
-     AND c.oid IN (SELECT d.relid
-                     FROM spanner_internal.list_distributions() d WHERE d.method <> 'l')
-    FROM pg_class c
-   WHERE c.oid = (t).relid;
 END;
 
 -- The call of spanner.shard_id that a shard column is generated as.
@@ -248,10 +228,7 @@ BEGIN
 END
 $$;
 
--- Shows statements, and runs them unless it is a dry run.  A plain table gets its
--- new index while the old one is still in use, by a statement that a user can also
--- run CONCURRENTLY.  That does not work for a partitioned table, which cannot adopt
--- an index, nor for a column that is replaced, since its index is dropped with it.
+-- Shows statements, and runs them unless it is a dry run.
 CREATE FUNCTION spanner_internal.run_statements(statements text[], dry_run boolean)
 RETURNS SETOF text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -285,54 +262,40 @@ BEGIN ATOMIC
                        AND spanner_internal.shard_check(a.attrelid, a.attname) IS NOT NULL));
 END;
 
--- The statements that put a shard column in front of a key.  If the old key is to stay
--- unique, its index may be what names rows for replication.
-CREATE FUNCTION spanner_internal.sharded_key_statements(
-  t spanner_internal.shard_table, column_name name, expression text, keep_unique boolean,
-  keep_identity boolean)
+-- The statements that replace a key by one of these columns, and add or drop a shard column.  A
+-- plain table gets its new index while the old one is still in use, by a statement that a user can
+-- also run CONCURRENTLY.  That does not work for a partitioned table, which cannot adopt an index,
+-- nor for a column that is replaced, since its index is dropped with it.
+CREATE FUNCTION spanner_internal.new_key_statements(
+  t spanner_internal.shard_table, column_name name, columns text, added text, kept text[],
+  suffix text, known_index name DEFAULT NULL)
 RETURNS text[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
 DECLARE
-  added text := format('ADD COLUMN %I integer NOT NULL GENERATED ALWAYS AS (%s) STORED',
-                       column_name, expression);
-  new_index name;
-  kept_index name;
-  kept text[] := '{}';
+  dropped text := CASE WHEN t.has_column THEN format('DROP COLUMN %I', column_name) END;
+  new_index name := coalesce(known_index, spanner_internal.new_index_name(t.nspname, t.index_name,
+                                                                         suffix));
   statements text[];
 BEGIN
-  IF keep_unique THEN
-    kept_index := spanner_internal.new_index_name(t.nspname, t.index_name, 'unsharded');
-    kept := ARRAY[format('CREATE UNIQUE INDEX%s %I ON %s USING btree (%s)%s',
-                         CASE WHEN NOT t.is_partitioned THEN ' /* CONCURRENTLY */' END,
-                         kept_index, t.ident, t.columns, t.index_tail)];
-  END IF;
-  IF t.has_column OR t.is_partitioned THEN
+  IF t.is_partitioned OR t.has_column AND added IS NOT NULL THEN
     statements := kept || spanner_internal.alter_table_statements(t,
-      'DROP CONSTRAINT ' || t.key_name,
-      CASE WHEN t.has_column THEN format('DROP COLUMN %I', column_name) END,
-      added,
-      format('ADD CONSTRAINT %s PRIMARY KEY (%I, %s)%s', t.key_name, column_name, t.columns,
-             t.constraint_tail));
+      'DROP CONSTRAINT ' || t.key_name, dropped, added,
+      format('ADD CONSTRAINT %s PRIMARY KEY (%s)%s', t.key_name, columns, t.constraint_tail));
   ELSE
-    new_index := spanner_internal.new_index_name(t.nspname, t.index_name, 'sharded');
-    statements := format('ALTER TABLE %s %s', t.ident, added) || kept
-      || format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%I, %s)%s',
-                new_index, t.ident, column_name, t.columns, t.index_tail)
-      || spanner_internal.alter_table_statements(t, 'DROP CONSTRAINT ' || t.key_name,
+    statements := array_remove(
+      format('ALTER TABLE %s ', t.ident) || added || kept
+      || CASE WHEN known_index IS NULL
+              THEN format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%s)%s',
+                          new_index, t.ident, columns, t.index_tail) END, NULL)
+      || spanner_internal.alter_table_statements(t, 'DROP CONSTRAINT ' || t.key_name, dropped,
            format('ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s', t.key_name, new_index,
                   t.deferral));
   END IF;
-  statements := spanner_internal.stop_filling(t, column_name) || statements
-    || spanner_internal.keep_key_properties(t)
-    || spanner_internal.keep_column_properties(t, column_name);
-  IF keep_identity THEN
-    statements := statements
-      || format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I', t.ident, kept_index);
-  END IF;
-  RETURN statements;
+  RETURN spanner_internal.stop_filling(t, column_name) || statements
+    || spanner_internal.keep_properties(t, CASE WHEN added IS NOT NULL THEN column_name END);
 END
 $$;
 
@@ -353,6 +316,8 @@ DECLARE
   t spanner_internal.shard_table;
   expression text;
   needs_identity boolean;
+  kept_index name;
+  kept text[] := '{}';
   statements text[];
 BEGIN
   dry_run := coalesce(dry_run, true);
@@ -369,11 +334,31 @@ BEGIN
   t := spanner_internal.open_shard_table(relation, column_name, keys, dry_run, 'add_shard_key');
   expression := spanner_internal.shard_expression(relation, coalesce(keys, t.key), shards,
                                                   time_bucket);
-  needs_identity := spanner_internal.needs_identity(t);
+  -- While Citus moves a shard, it sends changes by the replica identity, but no generated columns.
+  -- So a key that has one cannot be the identity, nor can whole rows.
+  needs_identity := EXISTS (
+    SELECT
+      FROM spanner_internal.list_distributions() d
+      JOIN pg_class c ON c.oid = d.relid
+     WHERE d.relid = t.relid AND d.method <> 'l' AND NOT t.is_partitioned
+       AND (c.relreplident = ANY ('{d,f}') OR t.is_replica_identity));
   keep_unique := keep_unique OR needs_identity;
   t.is_replica_identity := t.is_replica_identity AND NOT needs_identity;
-  statements := spanner_internal.sharded_key_statements(t, column_name, expression, keep_unique,
-                                                        needs_identity);
+  IF keep_unique THEN
+    kept_index := spanner_internal.new_index_name(t.nspname, t.index_name, 'unsharded');
+    kept := ARRAY[format('CREATE UNIQUE INDEX%s %I ON %s USING btree (%s)%s',
+                         CASE WHEN NOT t.is_partitioned THEN ' /* CONCURRENTLY */' END,
+                         kept_index, t.ident, t.columns, t.index_tail)];
+  END IF;
+  statements := spanner_internal.new_key_statements(
+    t, column_name, format('%I, %s', column_name, t.columns),
+    format('ADD COLUMN %I integer NOT NULL GENERATED ALWAYS AS (%s) STORED', column_name,
+           expression),
+    kept, 'sharded');
+  IF needs_identity THEN
+    statements := statements
+      || format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I', t.ident, kept_index);
+  END IF;
   IF EXISTS (SELECT FROM spanner_internal.list_publications(relation)) THEN
     statements := statements
       || ARRAY(SELECT s
@@ -425,7 +410,7 @@ SET quote_all_identifiers = off
 AS $$
 DECLARE
   t spanner_internal.shard_table;
-  new_index name;
+  known_index name;
   statements text[];
 BEGIN
   dry_run := coalesce(dry_run, true);
@@ -436,15 +421,12 @@ BEGIN
   END IF;
   t := spanner_internal.open_shard_table(relation, column_name, NULL, dry_run, 'remove_shard_key');
   IF NOT t.in_key THEN
-    statements := ARRAY[format('ALTER TABLE %s DROP COLUMN %I', t.ident, column_name)];
-  ELSIF t.is_partitioned THEN
-    statements := spanner_internal.alter_table_statements(t,
-        'DROP CONSTRAINT ' || t.key_name, format('DROP COLUMN %I', column_name),
-        format('ADD CONSTRAINT %s PRIMARY KEY (%s)%s', t.key_name, t.columns, t.constraint_tail))
-      || spanner_internal.keep_key_properties(t);
+    statements := spanner_internal.stop_filling(t, column_name)
+      || format('ALTER TABLE %s DROP COLUMN %I', t.ident, column_name);
   ELSE
-    SELECT c.relname INTO new_index
-      FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+    SELECT c.relname INTO known_index
+      FROM pg_index i
+      JOIN pg_class c ON c.oid = i.indexrelid
      WHERE i.indrelid = t.relid AND i.indisunique AND i.indisvalid
        AND pg_get_indexdef(i.indexrelid)
          = format('CREATE UNIQUE INDEX %I ON %I.%I USING btree (%s)%s', c.relname,
@@ -453,21 +435,9 @@ BEGIN
        AND NOT EXISTS (SELECT FROM pg_constraint k
                         WHERE k.conindid = i.indexrelid AND (k.contype <> 'f' OR t.deferral <> ''))
      ORDER BY c.relname LIMIT 1;
-    IF new_index IS NULL THEN
-      new_index := spanner_internal.new_index_name(t.nspname, t.index_name, 'unsharded');
-      statements := ARRAY[format(
-        'CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%s)%s',
-        new_index, t.ident, t.columns, t.index_tail)];
-    END IF;
-    statements := statements
-      || spanner_internal.alter_table_statements(t,
-           'DROP CONSTRAINT ' || t.key_name, format('DROP COLUMN %I', column_name),
-           format('ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s', t.key_name, new_index,
-                  t.deferral))
-      || spanner_internal.keep_key_properties(t);
+    statements := spanner_internal.new_key_statements(t, column_name, t.columns, NULL, '{}',
+                                                      'unsharded', known_index);
   END IF;
-
-  statements := spanner_internal.stop_filling(t, column_name) || statements;
   IF dry_run THEN
     RAISE NOTICE USING
       MESSAGE = format('table "%s" will be changed under AccessExclusiveLock', t.relname),

@@ -36,7 +36,8 @@
  * Before a command drops the extension, core's functions lose our support
  * function, and sequences their labels.  Both would keep the extension, and a
  * dump with labels could not be restored without it.  If the command fails,
- * the transaction undoes that.
+ * the transaction undoes that.  What the sequences do then is reported when the
+ * extension goes, since the command may still find that others depend on it.
  *
  * Citus creates the sequences of distributed tables on each node, and gives
  * each its own range of counters.  It does not send labels of sequences, but
@@ -57,11 +58,14 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
+#include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_event_trigger.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "commands/seclabel.h"
 #include "commands/sequence.h"
 #include "commands/tablecmds.h"
@@ -74,9 +78,11 @@
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
@@ -129,6 +135,10 @@
 static Oid	forgetful_sequence = InvalidOid;
 static char memory[SK_MAX_LABEL_LENGTH + 1];
 
+/* What to report when the extension goes. */
+static List *drop_report = NIL;
+static object_access_hook_type prev_object_access_hook = NULL;
+
 static SkSequence *open_sequence(Oid seqid, LOCKMODE rows, bool changes_kind);
 static void check_not_in_use(Oid relid);
 static SkKind *check_change(SkSequence *seq, const SkSequenceChange *change);
@@ -168,6 +178,8 @@ static int64 skip_issued_values(const SkSequence *seq, int64 counter);
 static bool is_issued(const SkSequence *seq, int64 value);
 static void set_plain_counter(const SkSequence *seq, int64 next);
 static void prepare_drop(Node *command);
+static void report_drop(ObjectAccessType access, Oid class, Oid object,
+						int column, void *arg);
 static bool drops_extension(Node *command);
 static void check_label(const ObjectAddress *object, const char *label);
 static void require_end_trigger(Oid seqid);
@@ -193,6 +205,8 @@ void
 sk_sequence_change_init(void)
 {
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
+	prev_object_access_hook = object_access_hook;
+	object_access_hook = report_drop;
 	sk_on_command(prepare_drop, NULL, follow_label);
 }
 
@@ -1158,6 +1172,7 @@ static void
 prepare_drop(Node *command)
 {
 	List	   *report = NIL;
+	MemoryContext context;
 	ListCell   *lc;
 
 	/* a command that has failed may have left something */
@@ -1192,8 +1207,33 @@ prepare_drop(Node *command)
 		}
 		set_label(object->objectId, NULL);
 	}
-	report_unbound(report);
+	/* the utility hook and the trigger both come here */
+	if (report != NIL || OidIsValid(get_func_support(F_NEXTVAL)))
+	{
+		list_free_deep(drop_report);
+		drop_report = NIL;
+	}
+	context = MemoryContextSwitchTo(TopMemoryContext);
+	foreach(lc, report)
+		drop_report = lappend(drop_report, pstrdup(lfirst(lc)));
+	MemoryContextSwitchTo(context);
 	sk_set_core_support(false);
+}
+
+/* Nothing keeps the extension any more. */
+static void
+report_drop(ObjectAccessType access, Oid class, Oid object, int column,
+			void *arg)
+{
+	if (prev_object_access_hook)
+		prev_object_access_hook(access, class, object, column, arg);
+	if (access == OAT_DROP && class == ExtensionRelationId && drop_report != NIL &&
+		strcmp(get_extension_name(object), SK_EXTENSION) == 0)
+	{
+		report_unbound(drop_report);
+		list_free_deep(drop_report);
+		drop_report = NIL;
+	}
 }
 
 /* Will a command, unless it fails, drop the extension? */

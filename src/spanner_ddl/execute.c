@@ -23,9 +23,12 @@
 
 #include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
+#include "common/keywords.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/nodes.h"
+#include "parser/parser.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -37,6 +40,9 @@
 #include "spi/run_command.h"
 
 #define DIALECT_SETTING "spanner.dialect"
+
+/* Where a text ends that is of a dialect. */
+#define WHOLE_TEXT PG_INT32_MAX
 
 /* A part of the text that is left out. */
 typedef struct SkLeftOut
@@ -55,9 +61,11 @@ PG_FUNCTION_INFO_V1(spanner_postgresql_ddl);
 
 static void take_arguments(SkDdlText *ddl, text *sql, text *dialect);
 static void remember_dialect(const SkDdlText *ddl);
-static void run_either(SkDdlText *ddl);
-static ErrorData *try_quietly(void (*step) (SkDdlText *), SkDdlText *ddl);
+static void choose_dialect(SkDdlText *ddl);
+static int	try_reading(SkDdlText *ddl, void (*step) (SkDdlText *), SkDialect dialect, List **commands);
+static bool is_foreign(const ErrorData *error);
 static void check_meanings(List *google, List *postgresql);
+static ErrorData *try_quietly(void (*step) (SkDdlText *), SkDdlText *ddl);
 static void run_counting(SkDdlText *ddl);
 static void read_text(SkDdlText *ddl);
 static void run_text(SkDdlText *ddl);
@@ -69,7 +77,7 @@ static void run_parsed(SkDdlText *ddl);
 static void complete_error(SkDdlText *ddl, MemoryContext context);
 static bool leave_out(SkDdlText *ddl, const ErrorData *error);
 static char *owner_of(SkDdlText *ddl, int token);
-static bool is_one_of(const ErrorData *error, const int *codes, int count);
+static bool is_one_of(const ErrorData *error, const int *codes);
 static SkLeftOut *find_left_out(SkDdlText *ddl, SkDdlRange range);
 static int	error_token(SkDdlText *ddl, const ErrorData *error);
 static SkDdlRange part_at(SkDdlText *ddl, int token);
@@ -86,7 +94,7 @@ static void remove_tokens(SkDdlText *ddl, SkDdlRange part);
 /*
  * spanner.execute_ddl(statement text, dialect text) returns void
  *
- * The dialect is googlesql, postgresql, or auto: what the text looks like.
+ * The dialect is googlesql, postgresql, or auto: choose_dialect() finds it.
  */
 Datum
 spanner_execute_ddl(PG_FUNCTION_ARGS)
@@ -228,73 +236,93 @@ sk_ddl_run(SkDdlText *ddl)
 	if (strncmp(ddl->sql, "\xEF\xBB\xBF", 3) == 0)
 		ddl->sql += 3;
 	if (!ddl->has_dialect)
-		ddl->has_dialect = sk_ddl_yydialect(ddl->sql, &ddl->dialect);
-	if (!ddl->has_dialect)
-		run_either(ddl);
-	else
-		run_counting(ddl);
+		choose_dialect(ddl);
+	run_counting(ddl);
 	AtEOXact_GUC(true, nest_level);
 }
 
 /*
- * Run a text that does not say its dialect.  If it can be read as both, the
- * database says it; if that does not, both have to mean the same.
+ * Choose the dialect of a text for which the caller names none: that of the
+ * setting, unless only the other one can read the text.
+ *
+ * Without a setting the text is run as both, and rolled back.  If it can be
+ * both, it has to mean the same; if neither, the one that gets further has the
+ * better error.
  */
 static void
-run_either(SkDdlText *ddl)
+choose_dialect(SkDdlText *ddl)
 {
 	bool		is_known = sk_ddl_dialect == SK_SETTING_GOOGLESQL || sk_ddl_dialect == SK_SETTING_POSTGRESQL;
-	SkDialect	first = sk_ddl_dialect == SK_SETTING_GOOGLESQL ? SK_GOOGLESQL : SK_POSTGRESQL;
 	bool		leaves_out = ddl->leaves_out;
-	bool		reads[] = {false, false};
-	ErrorData  *error;
-	ErrorData  *other = NULL;
+	List	   *google;
+	List	   *postgresql;
+	int			end;
+	int			other_end;
 
-	ddl->leaves_out = ddl->can_differ = false;
-	for (ddl->dialect = SK_GOOGLESQL; ddl->dialect <= SK_POSTGRESQL; ddl->dialect++)
-		reads[ddl->dialect] = try_quietly(read_text, ddl) == NULL;
-	if (reads[!first] && !reads[first])
-		first = !first;
-	else if (reads[first] && reads[!first] && ddl->can_differ)
+	ddl->leaves_out = false;
+	end = try_reading(ddl, read_text, SK_GOOGLESQL, &google);
+	other_end = try_reading(ddl, read_text, SK_POSTGRESQL, &postgresql);
+	ddl->shows_dialect = end == WHOLE_TEXT && other_end == WHOLE_TEXT;
+	if (ddl->shows_dialect && !is_known)
 	{
-		List	   *commands = NIL;
-
-		ddl->dialect = !first;
-		if (!is_known)
-			other = try_quietly(run_text, ddl);
-		commands = ddl->commands;
-		ddl->dialect = first;
-		error = sk_ddl_try(run_text, ddl, true);
-		if (error == NULL && !is_known && other == NULL)
-			check_meanings(commands, ddl->commands);
-		if (error == NULL)
-			return;
-		ddl->dialect = !first;
-		if (is_known)
-			other = try_quietly(run_text, ddl);
-		else if (other == NULL)
-			first = !first;
-		ddl->shows_dialect = other == NULL ? is_known : strcmp(error->message, other->message) != 0;
+		end = try_reading(ddl, run_text, SK_GOOGLESQL, &google);
+		other_end = try_reading(ddl, run_text, SK_POSTGRESQL, &postgresql);
+		if (end == WHOLE_TEXT && other_end == WHOLE_TEXT)
+			check_meanings(google, postgresql);
 	}
-	ddl->dialect = first;
 	ddl->leaves_out = leaves_out;
-	run_counting(ddl);
+	ddl->dialect = sk_ddl_dialect == SK_SETTING_POSTGRESQL ? SK_POSTGRESQL : SK_GOOGLESQL;
+	if (end != other_end && (!is_known || Max(end, other_end) == WHOLE_TEXT))
+	{
+		ddl->dialect = end > other_end ? SK_GOOGLESQL : SK_POSTGRESQL;
+		ddl->has_dialect = !ddl->shows_dialect;
+	}
+}
+
+/*
+ * Read or run a text in a dialect, and roll that back.  Returns the byte at
+ * which it is seen not to be of this dialect, or WHOLE_TEXT.
+ */
+static int
+try_reading(SkDdlText *ddl, void (*step) (SkDdlText *), SkDialect dialect, List **commands)
+{
+	ErrorData  *error;
+
+	ddl->dialect = dialect;
+	ddl->next = 0;
+	error = try_quietly(step, ddl);
+	*commands = ddl->commands;
+	return error == NULL || (step == run_text && !is_foreign(error)) ? WHOLE_TEXT : ddl->tokens[ddl->next].start;
+}
+
+/* Does an error say that a text is not of its dialect?  Rows, rights and what is there do not. */
+static bool
+is_foreign(const ErrorData *error)
+{
+	static const int others[] = {
+		ERRCODE_DUPLICATE_OBJECT, ERRCODE_DUPLICATE_TABLE, ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_UNDEFINED_TABLE,
+		ERRCODE_WRONG_OBJECT_TYPE, 0
+	};
+	int			category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+
+	return (category == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION || category == ERRCODE_FEATURE_NOT_SUPPORTED) &&
+		!is_one_of(error, others);
 }
 
 static void
 check_meanings(List *google, List *postgresql)
 {
-	ListCell   *lc1;
-	ListCell   *lc2;
-
-	forboth(lc1, google, lc2, postgresql)
+	for (int i = 0; i < Max(list_length(google), list_length(postgresql)); i++)
 	{
-		if (strcmp(sk_ddl_yyplain(lfirst(lc1)), sk_ddl_yyplain(lfirst(lc2))) != 0)
+		const char *one = i < list_length(google) ? list_nth(google, i) : "-- nothing";
+		const char *other = i < list_length(postgresql) ? list_nth(postgresql, i) : "-- nothing";
+
+		if (!equal(raw_parser(sk_ddl_yyplain(one), RAW_PARSE_DEFAULT),
+				   raw_parser(sk_ddl_yyplain(other), RAW_PARSE_DEFAULT)))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("statement means one thing in GoogleSQL, and another one in the PostgreSQL dialect"),
-					 errdetail("In GoogleSQL it is \"%s\", and in the PostgreSQL dialect \"%s\".",
-							   (char *) lfirst(lc1), (char *) lfirst(lc2)),
+					 errdetail("In GoogleSQL it is \"%s\", and in the PostgreSQL dialect \"%s\".", one, other),
 					 errhint("Name the dialect, as in spanner.execute_ddl('...', 'googlesql'), or set spanner.dialect.")));
 	}
 }
@@ -354,12 +382,8 @@ read_text(SkDdlText *ddl)
 		ddl->next = ddl->first;
 		ddl->end = statement_end(ddl, ddl->first);
 		ddl->in_expression = ddl->in_default = false;
-		if (ddl->end == ddl->first)
-			continue;
-		(void) sk_ddl_yyparse(ddl);
-		/* what takes long is not run twice */
-		ddl->can_differ |= !SK_DDL_ONE_OF(ddl->tokens[ddl->first].text, "analyze", "drop", "rename") &&
-			ddl->statement->type != SK_CREATE_INDEX;
+		if (ddl->end > ddl->first)
+			(void) sk_ddl_yyparse(ddl);
 	}
 }
 
@@ -480,8 +504,9 @@ run_parsed(SkDdlText *ddl)
 
 	if (refusal != NULL)
 		sk_ddl_refuse(ddl, ddl->first, refusal->what, refusal->hint);
-	if (verb->type != SK_TOKEN_WORD || !SK_DDL_ONE_OF(verb->text, "alter", "analyze", "create", "delete", "drop",
-													  "grant", "insert", "rename", "revoke", "update"))
+	/* the grammar stops at a word that PostgreSQL does not know, either */
+	if (verb->type == SK_TOKEN_WORD && ScanKeywordLookup(verb->text, &ScanKeywords) >= 0 &&
+		!SK_DDL_ONE_OF(verb->text, "alter", "analyze", "create", "delete", "drop", "insert", "rename", "update"))
 		SK_DDL_ERROR(ddl, ddl->first, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("statement is not Spanner's DDL"),
 					 errhint("Run it directly, without execute_ddl."));
@@ -523,7 +548,7 @@ complete_error(SkDdlText *ddl, MemoryContext context)
 	if (ddl->number > 0)
 		error->context = psprintf("%s%sstatement %d", error->context != NULL ? error->context : "",
 								  error->context != NULL ? "\n" : "", ddl->number);
-	if (ddl->shows_dialect)
+	if (ddl->shows_dialect && is_foreign(error))
 		error->context = psprintf("%s%sread as %s",
 								  error->context != NULL ? error->context : "", error->context != NULL ? ", " : "",
 								  ddl->dialect == SK_GOOGLESQL ? "GoogleSQL" : "the PostgreSQL dialect");
@@ -539,12 +564,12 @@ leave_out(SkDdlText *ddl, const ErrorData *error)
 {
 	static const int missing[] = {
 		ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_FUNCTION, ERRCODE_UNDEFINED_OBJECT, ERRCODE_UNDEFINED_SCHEMA,
-		ERRCODE_UNDEFINED_TABLE, ERRCODE_WRONG_OBJECT_TYPE
+		ERRCODE_UNDEFINED_TABLE, ERRCODE_WRONG_OBJECT_TYPE, 0
 	};
 	static const int impossible[] = {
 		ERRCODE_AMBIGUOUS_FUNCTION, ERRCODE_CANNOT_COERCE, ERRCODE_DATATYPE_MISMATCH, ERRCODE_FEATURE_NOT_SUPPORTED,
 		ERRCODE_INDETERMINATE_DATATYPE, ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_INVALID_REGULAR_EXPRESSION,
-		ERRCODE_STATEMENT_TOO_COMPLEX, ERRCODE_SYNTAX_ERROR, ERRCODE_TOO_MANY_COLUMNS, ERRCODE_UNDEFINED_FUNCTION
+		ERRCODE_STATEMENT_TOO_COMPLEX, ERRCODE_SYNTAX_ERROR, ERRCODE_TOO_MANY_COLUMNS, ERRCODE_UNDEFINED_FUNCTION, 0
 	};
 	SkDdlRange	whole = {ddl->first, ddl->end};
 	SkDdlRange	part = part_at(ddl, error_token(ddl, error));
@@ -552,9 +577,9 @@ leave_out(SkDdlText *ddl, const ErrorData *error)
 	SkLeftOut  *cause = NULL;
 
 	/* what is missing may have been left out before */
-	if (is_one_of(error, missing, lengthof(missing)))
+	if (is_one_of(error, missing))
 		cause = find_left_out(ddl, part);
-	if (cause == NULL && !is_one_of(error, impossible, lengthof(impossible)))
+	if (cause == NULL && !is_one_of(error, impossible))
 		return false;
 	left->statement = ddl->number;
 	left->what = text_of(ddl, part);
@@ -591,16 +616,13 @@ owner_of(SkDdlText *ddl, int token)
 	return psprintf("%s: %s", text_of(ddl, head), text_of(ddl, item));
 }
 
-/* Has an error one of these codes? */
+/* Has an error one of these codes, which end with zero? */
 static bool
-is_one_of(const ErrorData *error, const int *codes, int count)
+is_one_of(const ErrorData *error, const int *codes)
 {
-	for (int i = 0; i < count; i++)
-	{
-		if (codes[i] == error->sqlerrcode)
-			return true;
-	}
-	return false;
+	while (*codes != 0 && *codes != error->sqlerrcode)
+		codes++;
+	return *codes != 0;
 }
 
 /* What is left out that these tokens name; NULL if there is none. */

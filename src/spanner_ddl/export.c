@@ -722,7 +722,7 @@ is_same_value(Oid from, Oid to)
 	return type == sk_ddl_type_class(to) && type != SK_TYPE_UNKNOWN;
 }
 
-/* spanner.shard_id(shards, key, ...), as docs/shard_ids.md defines it */
+/* spanner.shard_id(shards, key, ...), as docs/planning.md defines it */
 static bool
 write_shard(SkWriter *writer, List *arguments)
 {
@@ -1084,13 +1084,7 @@ quote_name(const char *name)
 {
 	StringInfoData sql;
 
-	/* what GoogleSQL reserves and PostgreSQL does not */
-	if (quote_identifier(name) == name &&
-		!SK_DDL_ONE_OF(name, "assert_rows_modified", "at", "by", "contains", "cube", "current", "define",
-					   "enum", "escape", "exclude", "extract", "following", "groups", "hash", "if", "ignore",
-					   "interval", "lookup", "merge", "new", "no", "nulls", "of", "over", "partition",
-					   "preceding", "proto", "range", "recursive", "respect", "rollup", "rows", "set",
-					   "struct", "treat", "unbounded", "unnest", "within"))
+	if (quote_identifier(name) == name && !sk_ddl_is_reserved(name))
 		return name;
 	initStringInfo(&sql);
 	sk_ddl_write_quoted(&sql, name, '`');

@@ -123,13 +123,16 @@ END;
 CREATE FUNCTION spanner_internal.ddl_columns(relation oid, columns smallint[], dialect text,
   descending boolean[] DEFAULT NULL)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT string_agg(spanner_internal.ddl_name(a.attname, dialect)
-                    || CASE WHEN descending[u.n] THEN ' DESC' ELSE '' END, ', ' ORDER BY u.n)
-    FROM unnest(columns) WITH ORDINALITY u (attnum, n)
-    JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum;
-END;
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN (
+    SELECT string_agg(spanner_internal.ddl_name(a.attname, dialect)
+                      || CASE WHEN descending[u.n] THEN ' DESC' ELSE '' END, ', ' ORDER BY u.n)
+      FROM unnest(columns) WITH ORDINALITY u (attnum, n)
+      JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum);
+END $$;
 
 -- what GoogleSQL and the PostgreSQL dialect call a type
 CREATE FUNCTION spanner_internal.ddl_type(type oid, typmod integer, length text, dialect text)
@@ -198,28 +201,27 @@ BEGIN ATOMIC
      AND s.bits = 63;
 END;
 
--- A column of a table.
-CREATE FUNCTION spanner_internal.is_lost_column(relation oid, attnum integer, dialect text)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN EXISTS (
-  SELECT
-    FROM pg_attribute a
-   WHERE a.attrelid = relation
-     AND a.attnum = is_lost_column.attnum
-     AND a.attnum > 0
-     AND spanner_internal.ddl_type(a.atttypid, a.atttypmod, NULL, dialect) IS NULL);
-
 -- A column, or with attnum 0 a relation.  What a view needs is known of its rule.
 CREATE FUNCTION spanner_internal.is_lost(relation oid, attnum integer, dialect text)
 RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE (SELECT c.relkind FROM pg_class c WHERE c.oid = relation)
-  WHEN 'v' THEN false
-  WHEN 'S' THEN spanner_internal.ddl_sequence(relation, dialect) IS NULL
-  WHEN 'r' THEN spanner_internal.is_lost_column(relation, is_lost.attnum, dialect)
-  WHEN 'p' THEN spanner_internal.is_lost_column(relation, is_lost.attnum, dialect)
-  ELSE true END;
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  relkind "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = relation);
+BEGIN
+  RETURN CASE
+    WHEN relkind = 'v' THEN false
+    WHEN relkind = 'S' THEN spanner_internal.ddl_sequence(relation, dialect) IS NULL
+    WHEN relkind IN ('r', 'p') THEN EXISTS (
+      SELECT
+        FROM pg_attribute a
+       WHERE a.attrelid = relation
+         AND a.attnum = is_lost.attnum
+         AND a.attnum > 0
+         AND spanner_internal.ddl_type(a.atttypid, a.atttypmod, NULL, dialect) IS NULL)
+    ELSE true END;
+END $$;
 
 -- Whether an object belongs to one of our extensions.
 CREATE FUNCTION spanner_internal.is_own_object(class oid, object oid)
@@ -280,17 +282,21 @@ END;
 -- Spanner has no order for arrays and JSON, nor for the numbers of its PostgreSQL dialect.
 CREATE FUNCTION spanner_internal.can_be_key(relation oid, columns smallint[], dialect text)
 RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN NOT EXISTS (
-  SELECT
-    FROM pg_attribute a
-    JOIN pg_type t ON t.oid = a.atttypid
-   WHERE a.attrelid = relation
-     AND a.attnum = ANY (columns)
-     AND (t.typcategory = 'A'
-          OR t.oid IN ('json'::regtype, 'jsonb'::regtype)
-          OR t.oid = 'numeric'::regtype AND dialect = 'postgresql'
-          OR spanner_internal.is_lost_column(relation, a.attnum, dialect)));
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN NOT EXISTS (
+    SELECT
+      FROM pg_attribute a
+      JOIN pg_type t ON t.oid = a.atttypid
+     WHERE a.attrelid = relation
+       AND a.attnum = ANY (columns)
+       AND (t.typcategory = 'A'
+            OR t.oid IN ('json'::regtype, 'jsonb'::regtype)
+            OR t.oid = 'numeric'::regtype AND dialect = 'postgresql'
+            OR spanner_internal.is_lost(relation, a.attnum, dialect)));
+END $$;
 
 -- An expression as a dialect writes it, NULL if it cannot.
 CREATE FUNCTION spanner_internal.ddl_expression(relation oid, expression pg_node_tree, dialect text)
@@ -347,11 +353,6 @@ BEGIN
                             WHERE c.conrelid = relation AND c.conkey = ARRAY[t.attnum]
                               AND c.contype = 'c')
            THEN spanner_internal.ddl_length(relation, t.attnum, dialect) END AS length,
-         EXISTS (SELECT FROM pg_trigger g
-                   JOIN pg_depend s ON s.classid = 'pg_trigger'::regclass AND s.objid = g.oid
-                  WHERE g.tgrelid = relation
-                    AND g.tgfoid = 'spanner_internal.on_update'::regproc
-                    AND s.refobjid = relation AND s.refobjsubid = t.attnum) AS has_update,
          CASE WHEN t.attidentity <> '' OR d.oid IS NOT NULL AND t.attgenerated = ''
            THEN spanner_internal.ddl_identity(relation, t.attnum) END AS sequence
     INTO a
@@ -379,7 +380,8 @@ BEGIN
       lost := format('the expression of column %I: %s', a.attname, a.source);
     ELSIF a.attgenerated = '' THEN
       definition := definition || format(' DEFAULT (%s)', expression)
-        || CASE WHEN a.has_update THEN format(' ON UPDATE (%s)', expression) ELSE '' END;
+        || CASE WHEN spanner_internal.update_trigger(relation, attnum) IS NULL THEN ''
+             ELSE format(' ON UPDATE (%s)', expression) END;
     ELSE
       definition := definition || CASE WHEN is_google THEN ' AS (' ELSE ' GENERATED ALWAYS AS (' END
         || expression || ') STORED';
@@ -399,14 +401,17 @@ END $$;
 -- which all columns descend is none for the order: the key's own is read backward.
 CREATE FUNCTION spanner_internal.ddl_key(relation oid, OUT index oid, OUT columns smallint[],
   OUT descending boolean[], OUT is_empty boolean, OUT order_index oid)
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
   SELECT k.indexrelid,
          CASE WHEN k.indkey::text <> '0'
            THEN (string_to_array(k.indkey::text, ' ')::smallint[])[1:k.indnkeyatts] END,
          (SELECT array_agg(d & 1 = 1 ORDER BY n)
             FROM unnest(o.indoption::smallint[]) WITH ORDINALITY u (d, n)),
          k.indkey::text = '0', o.indexrelid
+    INTO index, columns, descending, is_empty, order_index
     FROM pg_index k
     LEFT JOIN pg_index o
       ON o.indrelid = k.indrelid AND o.indkey = k.indkey AND NOT o.indisunique
@@ -414,11 +419,12 @@ BEGIN ATOMIC
    WHERE k.indrelid = relation
      AND (k.indisprimary
           OR k.indnullsnotdistinct
-             AND EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = k.indexrelid)
+             AND EXISTS (SELECT FROM pg_constraint c
+                          WHERE c.conrelid = relation AND c.conindid = k.indexrelid)
           OR k.indkey::text = '0' AND pg_get_expr(k.indexprs, relation) = 'true')
    ORDER BY k.indisprimary DESC, k.indexrelid, o.indexrelid
    LIMIT 1;
-END;
+END $$;
 
 -- The columns of an index, and those that have to have a value.  "filter" is NULL if the condition
 -- is another one.
@@ -455,68 +461,71 @@ END;
 -- dialect ascend, and an index beside one is an index like others.
 CREATE FUNCTION spanner_internal.interleave_problem(child oid, parent oid, dialect text)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  WITH child_key AS (
-    SELECT child AS relation, k.columns, k.descending, cardinality(k.columns) AS declared,
-           'Table ' AS kind, false AS filtered
-      FROM spanner_internal.ddl_key(child) k
-     WHERE k.index IS NOT NULL
-     UNION ALL
-    SELECT i.indrelid, c.key || ARRAY(
-             SELECT u.attnum
-               FROM unnest(k.columns) WITH ORDINALITY u (attnum, n)
-              WHERE u.attnum <> ALL (c.key)
-              ORDER BY u.n), c.descending, i.indnkeyatts, 'Index ', i.indpred IS NOT NULL
-      FROM pg_index i
-     CROSS JOIN LATERAL spanner_internal.ddl_index_columns(child) c
-     CROSS JOIN LATERAL spanner_internal.ddl_key(i.indrelid) k
-     WHERE i.indexrelid = child),
-  parts AS (
-    SELECT c.kind || spanner_internal.ddl_relation(child, 'postgresql') AS object, c.kind, u.n,
-           c.declared < cardinality(o.columns) AS is_short, p.attname, a.attname AS child_name,
-           spanner_internal.ddl_type(p.atttypid, p.atttypmod,
-             spanner_internal.ddl_length(parent, p.attnum, 'googlesql'), 'googlesql') AS type,
-           spanner_internal.ddl_type(a.atttypid, a.atttypmod,
-             spanner_internal.ddl_length(c.relation, a.attnum, 'googlesql'), 'googlesql')
-             AS child_type,
-           (dialect = 'googlesql' OR c.kind = 'Index ')
-             AND coalesce(o.descending[u.n], c.descending[1], false) AS descends,
-           (dialect = 'googlesql' OR c.kind = 'Index ')
-             AND coalesce(c.descending[u.n], o.descending[1], false) AS child_descends,
-           CASE WHEN p.attnotnull THEN 'not null' ELSE 'nullable' END AS nullability,
-           CASE WHEN a.attnotnull THEN 'not null' ELSE 'nullable' END AS child_nullability,
-           c.filtered OR c.kind = 'Index ' AND a.attnotnull AS may_differ
-      FROM child_key c
-     CROSS JOIN spanner_internal.ddl_key(parent) o
-     CROSS JOIN LATERAL unnest(o.columns) WITH ORDINALITY u (attnum, n)
-      JOIN pg_attribute p ON p.attrelid = parent AND p.attnum = u.attnum
-      LEFT JOIN pg_attribute a ON a.attrelid = c.relation AND a.attnum = c.columns[u.n])
-  SELECT CASE
-           WHEN p.kind = 'Index ' AND p.is_short AND p.attname <> p.child_name
-             THEN format('%1$s specifies keys that are not a prefix of the keys of table %2$s, '
-               'yet is to be interleaved in %2$s.', p.object,
-               spanner_internal.ddl_relation(parent, 'postgresql'))
-           WHEN p.kind = 'Table ' AND p.attname IS DISTINCT FROM p.child_name
-             THEN format('%s does not reference parent key column %s.', p.object, p.attname)
-           WHEN p.descends <> p.child_descends
-             THEN format('%s references parent key column %s with incorrect order %s.', p.object,
-               p.attname, CASE WHEN p.child_descends THEN 'ASC' ELSE 'DESC' END)
-           WHEN p.type <> p.child_type
-             THEN format('%s references parent key column %s with incorrect type %s '
-               '(should be %s).', p.object, p.attname, p.child_type, p.type)
-           ELSE format('%s references parent key column %s that is %s, but child key is %s.',
-             p.object, p.attname, p.nullability, p.child_nullability)
-         END
-    FROM parts p
-   WHERE p.kind = 'Index ' AND p.is_short AND p.attname <> p.child_name
-      OR p.kind = 'Table ' AND p.attname IS DISTINCT FROM p.child_name
-      OR p.descends <> p.child_descends
-      OR p.type <> p.child_type
-      OR p.nullability <> p.child_nullability AND NOT p.may_differ
-   ORDER BY p.n
-   LIMIT 1;
-END;
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN (
+    WITH child_key AS (
+      SELECT child AS relation, k.columns, k.descending, cardinality(k.columns) AS declared,
+             'Table ' AS kind, false AS filtered
+        FROM spanner_internal.ddl_key(child) k
+       WHERE k.index IS NOT NULL
+       UNION ALL
+      SELECT i.indrelid, c.key || ARRAY(
+               SELECT u.attnum
+                 FROM unnest(k.columns) WITH ORDINALITY u (attnum, n)
+                WHERE u.attnum <> ALL (c.key)
+                ORDER BY u.n), c.descending, i.indnkeyatts, 'Index ', i.indpred IS NOT NULL
+        FROM pg_index i
+       CROSS JOIN LATERAL spanner_internal.ddl_index_columns(child) c
+       CROSS JOIN LATERAL spanner_internal.ddl_key(i.indrelid) k
+       WHERE i.indexrelid = child),
+    parts AS (
+      SELECT c.kind || spanner_internal.ddl_relation(child, 'postgresql') AS object, c.kind, u.n,
+             c.declared < cardinality(o.columns) AS is_short, p.attname, a.attname AS child_name,
+             spanner_internal.ddl_type(p.atttypid, p.atttypmod,
+               spanner_internal.ddl_length(parent, p.attnum, 'googlesql'), 'googlesql') AS type,
+             spanner_internal.ddl_type(a.atttypid, a.atttypmod,
+               spanner_internal.ddl_length(c.relation, a.attnum, 'googlesql'), 'googlesql')
+               AS child_type,
+             (dialect = 'googlesql' OR c.kind = 'Index ')
+               AND coalesce(o.descending[u.n], c.descending[1], false) AS descends,
+             (dialect = 'googlesql' OR c.kind = 'Index ')
+               AND coalesce(c.descending[u.n], o.descending[1], false) AS child_descends,
+             CASE WHEN p.attnotnull THEN 'not null' ELSE 'nullable' END AS nullability,
+             CASE WHEN a.attnotnull THEN 'not null' ELSE 'nullable' END AS child_nullability,
+             c.filtered OR c.kind = 'Index ' AND a.attnotnull AS may_differ
+        FROM child_key c
+       CROSS JOIN spanner_internal.ddl_key(parent) o
+       CROSS JOIN LATERAL unnest(o.columns) WITH ORDINALITY u (attnum, n)
+        JOIN pg_attribute p ON p.attrelid = parent AND p.attnum = u.attnum
+        LEFT JOIN pg_attribute a ON a.attrelid = c.relation AND a.attnum = c.columns[u.n])
+    SELECT CASE
+             WHEN p.kind = 'Index ' AND p.is_short AND p.attname <> p.child_name
+               THEN format('%1$s specifies keys that are not a prefix of the keys of table %2$s, '
+                 'yet is to be interleaved in %2$s.', p.object,
+                 spanner_internal.ddl_relation(parent, 'postgresql'))
+             WHEN p.kind = 'Table ' AND p.attname IS DISTINCT FROM p.child_name
+               THEN format('%s does not reference parent key column %s.', p.object, p.attname)
+             WHEN p.descends <> p.child_descends
+               THEN format('%s references parent key column %s with incorrect order %s.', p.object,
+                 p.attname, CASE WHEN p.child_descends THEN 'ASC' ELSE 'DESC' END)
+             WHEN p.type <> p.child_type
+               THEN format('%s references parent key column %s with incorrect type %s '
+                 '(should be %s).', p.object, p.attname, p.child_type, p.type)
+             ELSE format('%s references parent key column %s that is %s, but child key is %s.',
+               p.object, p.attname, p.nullability, p.child_nullability)
+           END
+      FROM parts p
+     WHERE p.kind = 'Index ' AND p.is_short AND p.attname <> p.child_name
+        OR p.kind = 'Table ' AND p.attname IS DISTINCT FROM p.child_name
+        OR p.descends <> p.child_descends
+        OR p.type <> p.child_type
+        OR p.nullability <> p.child_nullability AND NOT p.may_differ
+     ORDER BY p.n
+     LIMIT 1);
+END $$;
 
 -- Of tables that are the parents of each other, the oldest one has no parent.  Nor has a table
 -- without a key.
@@ -525,35 +534,34 @@ CREATE FUNCTION spanner_internal.ddl_parent(relation oid, dialect text,
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+  path oid[] := ARRAY[relation];
+  ancestor oid;
+  key smallint[];
 BEGIN
-  -- most tables have none
-  IF NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conrelid = relation AND c.contype = 'f')
-     AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = relation) THEN
-    RETURN;
+  constraint_oid := spanner_internal.parent_constraint(relation);
+  IF constraint_oid IS NOT NULL THEN
+    SELECT c.confrelid, c.confrelid, c.confkey INTO parent, ancestor, key
+      FROM pg_constraint c
+     WHERE c.oid = constraint_oid;
+    WHILE ancestor <> ALL (path) LOOP
+      path := path || ancestor;
+      ancestor := (SELECT c.confrelid
+                     FROM pg_constraint c
+                    WHERE c.oid = spanner_internal.parent_constraint(ancestor));
+    END LOOP;
+    IF (ancestor = relation AND relation = (SELECT min(p) FROM unnest(path) p)) IS NOT TRUE
+       AND spanner_internal.can_be_key(relation,
+             (SELECT k.columns FROM spanner_internal.ddl_key(relation) k), dialect)
+       AND spanner_internal.can_be_key(parent, key, dialect)
+       AND spanner_internal.interleave_problem(relation, parent, dialect) IS NULL THEN
+      RETURN;
+    END IF;
   END IF;
-  WITH RECURSIVE ancestors AS (
-    SELECT relation AS oid, NULL::oid AS child
-     UNION
-    SELECT c.confrelid, c.conrelid
-      FROM ancestors a
-      JOIN pg_constraint c ON c.conrelid = a.oid AND c.contype = 'f'
-       AND c.oid = spanner_internal.parent_constraint(a.oid))
-  SELECT c.oid, c.confrelid INTO constraint_oid, parent
-    FROM pg_constraint c
-   WHERE c.conrelid = relation
-     AND c.contype = 'f'
-     AND c.oid = spanner_internal.parent_constraint(relation)
-     AND NOT (EXISTS (SELECT FROM ancestors a WHERE a.oid = relation AND a.child IS NOT NULL)
-              AND relation = (SELECT min(a.oid) FROM ancestors a))
-     AND spanner_internal.can_be_key(relation,
-           (SELECT k.columns FROM spanner_internal.ddl_key(relation) k), dialect)
-     AND spanner_internal.can_be_key(c.confrelid, c.confkey, dialect)
-     AND spanner_internal.interleave_problem(relation, c.confrelid, dialect) IS NULL
-   UNION ALL
-  SELECT NULL, t.tgconstrrelid
-    FROM pg_trigger t
-   WHERE t.oid = spanner_internal.interleaved_trigger(relation)
-   LIMIT 1;
+  constraint_oid := NULL;
+  parent := (SELECT t.tgconstrrelid
+               FROM pg_trigger t
+              WHERE t.oid = spanner_internal.interleaved_trigger(relation));
 END $$;
 
 -- A synonym is a view of all columns of one table, with the rights of the caller, that was made as
@@ -583,24 +591,27 @@ END;
 -- CONSTRAINT and the name, which is left out if another object has it in Spanner.
 CREATE FUNCTION spanner_internal.ddl_constraint_name(constraint_oid oid, dialect text)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT format('CONSTRAINT %s ', spanner_internal.ddl_name(c.conname, dialect))
-    FROM pg_constraint c
-   WHERE c.oid = constraint_oid
-     AND c.conname !~* '^(pk_|ck_is_not_null_)'
-     AND NOT EXISTS (SELECT
-                       FROM pg_constraint o
-                      WHERE o.connamespace = c.connamespace
-                        AND o.conname IN (c.conname, lower(c.conname))
-                        AND o.contype IN ('c', 'f')
-                        AND o.oid < c.oid)
-     AND NOT EXISTS (SELECT
-                       FROM pg_class r
-                      WHERE r.relnamespace = c.connamespace
-                        AND r.relname IN (c.conname, lower(c.conname))
-                        AND spanner_internal.made_up(r.relnamespace, r.relname) IS NULL);
-END;
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN (
+    SELECT format('CONSTRAINT %s ', spanner_internal.ddl_name(c.conname, dialect))
+      FROM pg_constraint c
+     WHERE c.oid = constraint_oid
+       AND c.conname !~* '^(pk_|ck_is_not_null_)'
+       AND NOT EXISTS (SELECT
+                         FROM pg_constraint o
+                        WHERE o.connamespace = c.connamespace
+                          AND o.conname IN (c.conname, lower(c.conname))
+                          AND o.contype IN ('c', 'f')
+                          AND o.oid < c.oid)
+       AND NOT EXISTS (SELECT
+                         FROM pg_class r
+                        WHERE r.relnamespace = c.connamespace
+                          AND r.relname IN (c.conname, lower(c.conname))
+                          AND spanner_internal.made_up(r.relnamespace, r.relname) IS NULL));
+END $$;
 
 -- A foreign key as Spanner adds it.
 CREATE FUNCTION spanner_internal.ddl_foreign_key(constraint_oid oid, dialect text)
@@ -784,39 +795,6 @@ BEGIN ATOMIC
    LIMIT 1;
 END;
 
--- The columns and checks of a table, and what is lost of them
-CREATE FUNCTION spanner_internal.ddl_elements(relation oid, dialect text)
-RETURNS TABLE (definition text, lost text)
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  WITH checks AS (
-    SELECT c.oid, c.conname, pg_get_constraintdef(c.oid) AS source,
-           CASE WHEN NOT spanner_internal.needs_lost('pg_constraint', c.oid, dialect)
-             THEN spanner_internal.ddl_expression(relation, c.conbin, dialect) END AS expression
-      FROM pg_constraint c
-     WHERE c.conrelid = relation
-       AND c.contype = 'c'
-       AND spanner_internal.ddl_length(c.oid, dialect) IS NULL),
-  elements AS (
-    SELECT a.attnum::integer AS place, NULL::name AS conname, c.definition, c.lost
-      FROM pg_attribute a
-     CROSS JOIN LATERAL spanner_internal.ddl_column(relation, a.attnum, dialect) c
-     WHERE a.attrelid = relation
-       AND a.attnum > 0
-       AND NOT a.attisdropped
-     UNION ALL
-    SELECT NULL, k.conname,
-           CASE WHEN k.expression IS NOT NULL
-             THEN format('%sCHECK (%s)',
-                    spanner_internal.ddl_constraint_name(k.oid, dialect), k.expression) END,
-           CASE WHEN k.expression IS NULL
-             THEN format('constraint %I: %s', k.conname, k.source) END
-      FROM checks k)
-  SELECT e.definition, e.lost
-    FROM elements e
-   ORDER BY e.place, e.conname COLLATE "C";
-END;
-
 -- CREATE TABLE, and comments on what is lost
 CREATE FUNCTION spanner_internal.ddl_table(relation oid, dialect text)
 RETURNS SETOF text
@@ -837,8 +815,27 @@ BEGIN
     INTO key FROM spanner_internal.ddl_key(relation) k;
   FOR part IN
     SELECT e.definition, e.lost
-      FROM spanner_internal.ddl_elements(relation, dialect) WITH ORDINALITY e
-     ORDER BY e.ordinality
+      FROM (SELECT a.attnum::integer AS place, NULL::name AS conname, c.definition, c.lost
+              FROM pg_attribute a
+             CROSS JOIN LATERAL spanner_internal.ddl_column(relation, a.attnum, dialect) c
+             WHERE a.attrelid = relation
+               AND a.attnum > 0
+               AND NOT a.attisdropped
+             UNION ALL
+            SELECT NULL, c.conname,
+                   format('%sCHECK', spanner_internal.ddl_constraint_name(c.oid, dialect))
+                     || ' (' || k.expression || ')',
+                   CASE WHEN k.expression IS NULL
+                     THEN format('constraint %I: %s', c.conname, pg_get_constraintdef(c.oid)) END
+              FROM pg_constraint c
+             CROSS JOIN LATERAL (
+                   SELECT CASE WHEN NOT spanner_internal.needs_lost('pg_constraint', c.oid, dialect)
+                            THEN spanner_internal.ddl_expression(relation, c.conbin, dialect) END
+                   OFFSET 0) k (expression)
+             WHERE c.conrelid = relation
+               AND c.contype = 'c'
+               AND spanner_internal.ddl_length(c.oid, dialect) IS NULL) e
+     ORDER BY e.place, e.conname COLLATE "C"
   LOOP
     elements := elements || part.definition;
     IF part.lost IS NOT NULL THEN
@@ -877,44 +874,47 @@ END $$;
 -- CREATE INDEX, which leaves rows out that have no value of the columns of "filter"
 CREATE FUNCTION spanner_internal.ddl_index(indexid oid, filter smallint[], dialect text)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  WITH parts AS (
-    SELECT c.*, i.indisunique, i.indrelid, t.relnamespace, r.relname,
-           dialect <> 'postgresql' AS is_google, k.columns AS table_key,
-           ARRAY(SELECT k FROM unnest(c.key) k ORDER BY k)
-             = ARRAY(SELECT f FROM unnest(ddl_index.filter) f ORDER BY f) AS has_whole_key
-      FROM pg_index i
-      JOIN pg_class r ON r.oid = i.indexrelid
-      JOIN pg_class t ON t.oid = i.indrelid
-     CROSS JOIN LATERAL spanner_internal.ddl_index_columns(indexid) c
-     CROSS JOIN LATERAL spanner_internal.ddl_key(i.indrelid) k
-     WHERE i.indexrelid = indexid)
-  SELECT format('CREATE %s%sINDEX %s%s ON %s(%s)%s%s',
-           CASE WHEN p.indisunique THEN 'UNIQUE ' END,
-           CASE WHEN p.has_whole_key AND p.is_google THEN 'NULL_FILTERED ' END,
-           CASE WHEN p.is_google AND p.relnamespace <> to_regnamespace('public')
-             THEN spanner_internal.ddl_name(n.nspname, dialect) || '.' END,
-           spanner_internal.ddl_name(p.relname, dialect),
-           spanner_internal.ddl_relation(p.indrelid, dialect),
-           spanner_internal.ddl_columns(p.indrelid, p.key, dialect, p.descending),
-           CASE WHEN p.is_google THEN ' STORING (' ELSE ' INCLUDE (' END
-             || spanner_internal.ddl_columns(p.indrelid, ARRAY(
-                  SELECT u.attnum
-                    FROM unnest(p.stored) WITH ORDINALITY u (attnum, n)
-                   -- the key of the table is in each index of Spanner
-                   WHERE u.attnum <> ALL (p.key || coalesce(p.table_key, '{}'))
-                     AND u.n = array_position(p.stored, u.attnum)
-                   ORDER BY u.n), dialect) || ')',
-           CASE WHEN NOT p.has_whole_key OR NOT p.is_google
-             THEN ' WHERE ' || (SELECT string_agg(spanner_internal.ddl_name(a.attname, dialect)
-                                                  || ' IS NOT NULL', ' AND ' ORDER BY a.attnum)
-                                  FROM pg_attribute a
-                                 WHERE a.attrelid = p.indrelid
-                                   AND a.attnum = ANY (ddl_index.filter)) END)
-    FROM parts p
-    JOIN pg_namespace n ON n.oid = p.relnamespace;
-END;
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN (
+    WITH parts AS (
+      SELECT c.*, i.indisunique, i.indrelid, t.relnamespace, r.relname,
+             dialect <> 'postgresql' AS is_google, k.columns AS table_key,
+             ARRAY(SELECT k FROM unnest(c.key) k ORDER BY k)
+               = ARRAY(SELECT f FROM unnest(ddl_index.filter) f ORDER BY f) AS has_whole_key
+        FROM pg_index i
+        JOIN pg_class r ON r.oid = i.indexrelid
+        JOIN pg_class t ON t.oid = i.indrelid
+       CROSS JOIN LATERAL spanner_internal.ddl_index_columns(indexid) c
+       CROSS JOIN LATERAL spanner_internal.ddl_key(i.indrelid) k
+       WHERE i.indexrelid = indexid)
+    SELECT format('CREATE %s%sINDEX %s%s ON %s(%s)%s%s',
+             CASE WHEN p.indisunique THEN 'UNIQUE ' END,
+             CASE WHEN p.has_whole_key AND p.is_google THEN 'NULL_FILTERED ' END,
+             CASE WHEN p.is_google AND p.relnamespace <> to_regnamespace('public')
+               THEN spanner_internal.ddl_name(n.nspname, dialect) || '.' END,
+             spanner_internal.ddl_name(p.relname, dialect),
+             spanner_internal.ddl_relation(p.indrelid, dialect),
+             spanner_internal.ddl_columns(p.indrelid, p.key, dialect, p.descending),
+             CASE WHEN p.is_google THEN ' STORING (' ELSE ' INCLUDE (' END
+               || spanner_internal.ddl_columns(p.indrelid, ARRAY(
+                    SELECT u.attnum
+                      FROM unnest(p.stored) WITH ORDINALITY u (attnum, n)
+                     -- the key of the table is in each index of Spanner
+                     WHERE u.attnum <> ALL (p.key || coalesce(p.table_key, '{}'))
+                       AND u.n = array_position(p.stored, u.attnum)
+                     ORDER BY u.n), dialect) || ')',
+             CASE WHEN NOT p.has_whole_key OR NOT p.is_google
+               THEN ' WHERE ' || (SELECT string_agg(spanner_internal.ddl_name(a.attname, dialect)
+                                                    || ' IS NOT NULL', ' AND ' ORDER BY a.attnum)
+                                    FROM pg_attribute a
+                                   WHERE a.attrelid = p.indrelid
+                                     AND a.attnum = ANY (ddl_index.filter)) END)
+      FROM parts p
+      JOIN pg_namespace n ON n.oid = p.relnamespace);
+END $$;
 
 -- Indexes that are not those of a constraint or of the key.  Several NULLs of one column are
 -- possible in Spanner if the index leaves them out.
@@ -940,8 +940,12 @@ BEGIN ATOMIC
        AND NOT i.indisexclusion
        -- Spanner makes those that foreign keys need by itself
        AND NOT EXISTS (SELECT FROM pg_constraint o
-                         JOIN pg_constraint f ON f.conindid = o.conindid AND f.contype = 'f'
-                        WHERE o.conindid = i.indexrelid AND o.contype = 'u'))
+                         JOIN pg_depend d
+                           ON d.refclassid = 'pg_class'::regclass AND d.refobjid = o.conindid
+                          AND d.classid = 'pg_constraint'::regclass
+                         JOIN pg_constraint f ON f.oid = d.objid AND f.contype = 'f'
+                        WHERE o.conrelid = relation
+                          AND o.conindid = i.indexrelid AND o.contype = 'u'))
   SELECT s.statement
     FROM indexes i
    CROSS JOIN LATERAL (
@@ -1041,6 +1045,7 @@ SET bytea_output = 'hex'
 SET datestyle = 'ISO'
 SET extra_float_digits = 1
 SET intervalstyle = 'postgres'
+SET plan_cache_mode = force_generic_plan
 SET quote_all_identifiers = off
 SET standard_conforming_strings = on
 SET timezone = 'UTC'
@@ -1087,6 +1092,7 @@ CREATE FUNCTION spanner.spanner_ddl(schema regnamespace, dialect text DEFAULT 'g
 RETURNS SETOF text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $$
 BEGIN
   dialect := spanner_internal.ddl_check_dialect(dialect);

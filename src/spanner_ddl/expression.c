@@ -566,7 +566,12 @@ write_typed(SkPrinter *printer, SkNode *node)
 	char	   *value;
 
 	if (strcmp(node->name, "json") == 0)
-		appendStringInfo(&printer->sql, "jsonb %s", quote_literal_cstr(node->text));
+	{
+		/* raises an error if it is none */
+		(void) DirectFunctionCall1(jsonb_in, CStringGetDatum(node->text));
+		value = TextDatumGetCString(DirectFunctionCall2(spanner_json_text, CStringGetTextDatum(node->text), Int32GetDatum(-1)));
+		appendStringInfo(&printer->sql, "jsonb %s", quote_literal_cstr(value));
+	}
 	else if (strcmp(node->name, "numeric") == 0)
 		appendStringInfo(&printer->sql, "numeric %s", quote_literal_cstr(node->text));
 	else if (strcmp(node->name, "date") == 0 || strcmp(node->name, "timestamp") == 0)
@@ -744,6 +749,17 @@ write_call(SkPrinter *printer, SkNode *node)
 
 	if (write_special(printer, node))
 		return;
+	/* JSON is changed at one path after the other */
+	if (SK_DDL_ONE_OF(node->text, "json_array_append", "json_array_insert", "json_remove", "json_set"))
+	{
+		SkNode	   *inner = palloc(sizeof(SkNode));
+		int			count = list_length(node->args) - (strcmp(node->text, "json_remove") == 0 ? 1 : 2);
+
+		*inner = *node;
+		inner->args = list_truncate(list_copy(node->args), Max(count, 0));
+		if (count > 1)
+			node->args = lcons(inner, list_copy_tail(node->args, count));
+	}
 	function = sk_ddl_functions;
 	while (function->name != NULL && strcmp(function->name, node->text) != 0)
 		function++;

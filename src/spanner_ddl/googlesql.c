@@ -23,6 +23,7 @@
 #include "common/cryptohash.h"
 #include "common/int.h"
 #include "common/sha1.h"
+#include "common/shortest_dec.h"
 #include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
@@ -33,6 +34,7 @@
 #include "utils/datetime.h"
 #include "utils/fmgrprotos.h"
 #include "utils/formatting.h"
+#include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
@@ -50,6 +52,7 @@ PG_FUNCTION_INFO_V1(spanner_date_trunc);
 PG_FUNCTION_INFO_V1(spanner_element_place);
 PG_FUNCTION_INFO_V1(spanner_extract_date);
 PG_FUNCTION_INFO_V1(spanner_extract_timestamp);
+PG_FUNCTION_INFO_V1(spanner_float_round);
 PG_FUNCTION_INFO_V1(spanner_float_to_int);
 PG_FUNCTION_INFO_V1(spanner_float_to_numeric);
 PG_FUNCTION_INFO_V1(spanner_float_to_real);
@@ -78,7 +81,10 @@ PG_FUNCTION_INFO_V1(spanner_text_to_timestamp);
 PG_FUNCTION_INFO_V1(spanner_timestamp_micros);
 PG_FUNCTION_INFO_V1(spanner_timestamp_to_date);
 PG_FUNCTION_INFO_V1(spanner_timestamp_trunc);
-PG_FUNCTION_INFO_V1(spanner_to_json_string);
+PG_FUNCTION_INFO_V1(spanner_json_array);
+PG_FUNCTION_INFO_V1(spanner_json_object);
+PG_FUNCTION_INFO_V1(spanner_json_text);
+PG_FUNCTION_INFO_V1(spanner_to_json);
 PG_FUNCTION_INFO_V1(spanner_unix_micros);
 PG_FUNCTION_INFO_V1(spanner_upper);
 PG_FUNCTION_INFO_V1(spanner_white_space);
@@ -119,6 +125,12 @@ static const int64 part_lengths[] = {1, 1000, USECS_PER_SEC, USECS_PER_MINUTE, U
 
 /* GoogleSQL generates no larger arrays. */
 #define MAX_GENERATED 16000
+
+/* White space of ASCII */
+#define BLANKS " \t\n\v\f\r"
+
+/* What may be between the tokens of JSON */
+#define JSON_BLANKS " \t\n\r"
 
 /* GoogleSQL's NUMERIC ends there. */
 #define NUMERIC_END 1e29
@@ -174,6 +186,14 @@ typedef struct SkSpecifier
 	int			precision;		/* -1 if there is none */
 } SkSpecifier;
 
+/* How a value is written: for a reader, as a literal, or in JSON */
+typedef enum SkStyle
+{
+	SK_STYLE_PLAIN,
+	SK_STYLE_LITERAL,
+	SK_STYLE_JSON
+} SkStyle;
+
 /* A zone: an offset if there is no "zone". */
 typedef struct SkZone
 {
@@ -196,6 +216,7 @@ static bool read_timestamp(const char *text, const char *default_zone, Timestamp
 static void out_of_range(const char *what);
 pg_noreturn static void out_of_range(const char *what);
 static Datum bad_text(FunctionCallInfo fcinfo, const char *type, const char *value, bool is_safe);
+static char *trimmed(text *value);
 static Datum rounded_numeric(char *value);
 static bool read_float(const char *value, float8 *number);
 static Datum extreme(FunctionCallInfo fcinfo, int sign, bool skips_nulls);
@@ -214,9 +235,12 @@ static DateADT parsed_date(SkReadTime *time, text *format, text *value);
 static const char *expand_element(char element);
 static void write_specifier(StringInfo out, SkSpecifier *specifier, Oid type, Datum value);
 static void write_padded(StringInfo out, SkSpecifier *specifier, const char *sign, const char *digits);
-static void write_value(StringInfo out, Oid type, Datum value, bool is_null, bool is_literal);
-static void write_elements(StringInfo out, ArrayType *array, bool is_literal);
-static void write_floating(StringInfo out, float8 value, int digits, bool is_literal);
+static void write_value(StringInfo out, Oid type, Datum value, bool is_null, SkStyle style);
+static void write_elements(StringInfo out, ArrayType *array, SkStyle style);
+static void write_floating(StringInfo out, float8 value, int digits, SkStyle style);
+static const char *argument_json(FunctionCallInfo fcinfo, int argument);
+static void copy_json(StringInfo out, const char **text, int order);
+static int	compare_members(const ListCell *a, const ListCell *b);
 static void bad_format(const char *function, const char *format);
 pg_noreturn static void bad_format(const char *function, const char *format);
 
@@ -690,6 +714,19 @@ spanner_text_to_bool(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(pg_tolower((unsigned char) *value) == 't');
 }
 
+/* A text without the blanks around it, as casts to numbers read it. */
+static char *
+trimmed(text *value)
+{
+	char	   *result = text_to_cstring(value);
+	int			length;
+
+	result += strspn(result, BLANKS);
+	for (length = strlen(result); length > 0 && strchr(BLANKS, result[length - 1]) != NULL;)
+		result[--length] = '\0';
+	return result;
+}
+
 /*
  * spanner_internal.to_int64(value text, safe boolean) returns bigint
  *
@@ -698,7 +735,7 @@ spanner_text_to_bool(PG_FUNCTION_ARGS)
 Datum
 spanner_text_to_int(PG_FUNCTION_ARGS)
 {
-	const char *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	const char *value = trimmed(PG_GETARG_TEXT_PP(0));
 	bool		is_negative = *value == '-';
 	const char *digits = value + (*value == '-' || *value == '+');
 	bool		is_hex = pg_strncasecmp(digits, "0x", 2) == 0;
@@ -731,6 +768,35 @@ spanner_float_to_int(PG_FUNCTION_ARGS)
 }
 
 /*
+ * spanner_internal.float_round(value double precision, digits bigint,
+ * truncates boolean) returns double precision
+ *
+ * With the steps of GoogleSQL, which decide what a half is.
+ */
+Datum
+spanner_float_round(PG_FUNCTION_ARGS)
+{
+	float8		value = PG_GETARG_FLOAT8(0);
+	int64		digits = PG_GETARG_INT64(1);
+	long double unit = 1;
+	long double result;
+
+	/* there is no such digit */
+	if (isnan(value) || isinf(value) || digits > 323)
+		PG_RETURN_FLOAT8(value);
+	if (digits < -308)
+		PG_RETURN_FLOAT8(0);
+	for (int i = 0; i < digits; i++)
+		unit /= 10;
+	for (int i = 0; i > digits; i--)
+		unit *= 10;
+	result = PG_GETARG_BOOL(2) ? truncl(value / unit) * unit : roundl(value / unit) * unit;
+	if (isinf((float8) result))
+		out_of_range("double precision");
+	PG_RETURN_FLOAT8((float8) result);
+}
+
+/*
  * spanner_internal.to_numeric(value double precision, safe boolean)
  * returns numeric
  *
@@ -753,7 +819,7 @@ spanner_float_to_numeric(PG_FUNCTION_ARGS)
 Datum
 spanner_text_to_numeric(PG_FUNCTION_ARGS)
 {
-	char	   *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char	   *value = trimmed(PG_GETARG_TEXT_PP(0));
 	float8		number;
 
 	if (!read_float(value, &number) || isnan(number) || fabs(number) >= NUMERIC_END)
@@ -780,15 +846,15 @@ read_float(const char *value, float8 *number)
 	bool		is_name = SK_DDL_ONE_OF(asc_tolower(digits, strlen(digits)), "inf", "infinity", "nan");
 
 	*number = strtod(value, &rest);
-	/* not in hexadecimal, and not so large that it would be infinite */
-	return *rest == '\0' && (is_name || (strpbrk(value, "xXnN \t\n\v\f\r") == NULL && rest > value && !isinf(*number)));
+	/* not in hexadecimal; what is too large is infinite */
+	return *rest == '\0' && (is_name || (strpbrk(value, "xXnN") == NULL && rest > value));
 }
 
 /* spanner_internal.to_float64(value text, safe boolean) returns double precision */
 Datum
 spanner_text_to_float(PG_FUNCTION_ARGS)
 {
-	const char *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	const char *value = trimmed(PG_GETARG_TEXT_PP(0));
 	float8		result;
 
 	if (!read_float(value, &result))
@@ -1452,7 +1518,7 @@ parsed_date(SkReadTime *time, text *format, text *value)
 	if (read_local(time, text_to_cstring(format), &rest))
 	{
 		year = parts[SK_PART_YEAR];
-		rest += strspn(rest, " \t\n\v\f\r");
+		rest += strspn(rest, BLANKS);
 		if (time->half > 0)
 			parts[SK_PART_HOUR] = parts[SK_PART_HOUR] % 12 + (time->half - 1) * 12;
 		if (*rest == '\0' && year >= 1 && parts[SK_PART_HOUR] < HOURS_PER_DAY && parts[SK_PART_MINUTE] < MINS_PER_HOUR &&
@@ -1558,7 +1624,7 @@ spanner_format(PG_FUNCTION_ARGS)
 
 			initStringInfo(&text);
 			write_value(&text, type, PG_ARGISNULL(argument) ? (Datum) 0 : PG_GETARG_DATUM(argument),
-						PG_ARGISNULL(argument), *s == 'T');
+						PG_ARGISNULL(argument), *s == 'T' ? SK_STYLE_LITERAL : SK_STYLE_PLAIN);
 			write_padded(&result, &specifier, NULL, text.data);
 		}
 		else
@@ -1634,12 +1700,14 @@ write_padded(StringInfo out, SkSpecifier *specifier, const char *sign, const cha
 		appendStringInfoSpaces(out, Max(missing, 0));
 }
 
-/* A value for a reader, or as a literal. */
+/* A value in a style. */
 static void
-write_value(StringInfo out, Oid type, Datum value, bool is_null, bool is_literal)
+write_value(StringInfo out, Oid type, Datum value, bool is_null, SkStyle style)
 {
 	SkDdlType	class = type == UNKNOWNOID ? SK_TYPE_STRING : sk_ddl_type_class(type);
-	const char *quote = is_literal ? "\"" : "";
+	bool		is_literal = style == SK_STYLE_LITERAL;
+	bool		is_json = style == SK_STYLE_JSON;
+	const char *quote = style == SK_STYLE_PLAIN ? "" : "\"";
 	const char *string;
 	Oid			output;
 	bool		is_varlena;
@@ -1647,7 +1715,7 @@ write_value(StringInfo out, Oid type, Datum value, bool is_null, bool is_literal
 
 	if (is_null)
 	{
-		appendStringInfoString(out, "NULL");
+		appendStringInfoString(out, is_json ? "null" : "NULL");
 		return;
 	}
 	getTypeOutputInfo(type, &output, &is_varlena);
@@ -1659,25 +1727,41 @@ write_value(StringInfo out, Oid type, Datum value, bool is_null, bool is_literal
 								   OidOutputFunctionCall(output, value));
 			return;
 		case SK_TYPE_FLOAT:
-			write_floating(out, DatumGetFloat8(value), 15, is_literal);
+			write_floating(out, DatumGetFloat8(value), 15, style);
 			return;
 		case SK_TYPE_FLOAT32:
-			write_floating(out, DatumGetFloat4(value), 6, is_literal);
+			write_floating(out, DatumGetFloat4(value), 6, style);
+			return;
+		case SK_TYPE_NUMERIC:
+			string = DatumGetCString(DirectFunctionCall1(numeric_out, DirectFunctionCall1(numeric_trim_scale, value)));
+			appendStringInfo(out, is_literal ? "NUMERIC \"%s\"" : "%s", string);
+			return;
+		case SK_TYPE_JSON:
+		case SK_TYPE_UUID:
+			if (!is_json)
+				break;
+			appendStringInfo(out, class == SK_TYPE_JSON ? "%s" : "\"%s\"", OidOutputFunctionCall(output, value));
 			return;
 		case SK_TYPE_STRING:
 			string = OidOutputFunctionCall(output, value);
 			if (is_literal)
 				sk_ddl_write_quoted(out, string, strchr(string, '"') != NULL && strchr(string, '\'') == NULL ? '\'' : '"');
+			else if (is_json)
+				escape_json(out, string);
 			else
 				appendStringInfoString(out, string);
 			return;
 		case SK_TYPE_BYTES:
-			appendStringInfoString(out, is_literal ? "b\"" : "");
+			if (is_json)
+				value = DirectFunctionCall2(binary_encode, value, CStringGetTextDatum("base64"));
+			appendStringInfo(out, "%s%s", is_literal ? "b" : "", quote);
 			for (int i = 0; i < VARSIZE_ANY_EXHDR(DatumGetByteaPP(value)); i++)
 			{
 				unsigned char c = VARDATA_ANY(DatumGetByteaPP(value))[i];
 
-				appendStringInfo(out, c == '\\' || (is_literal && c == '"') ? "\\%c" : c >= ' ' && c < 0x7f ? "%c" : "\\x%02x", c);
+				if (!is_json || c != '\n')
+					appendStringInfo(out, c == '\\' || (is_literal && c == '"') ? "\\%c" :
+									 c >= ' ' && c < 0x7f ? "%c" : "\\x%02x", c);
 			}
 			appendStringInfoString(out, quote);
 			return;
@@ -1693,25 +1777,26 @@ write_value(StringInfo out, Oid type, Datum value, bool is_null, bool is_literal
 			if (TIMESTAMP_NOT_FINITE(moment))
 				break;
 			appendStringInfo(out, "%s%s", is_literal ? "TIMESTAMP " : "", quote);
-			/* of milliseconds or microseconds */
-			write_local(out, moment % USECS_PER_SEC == 0 ? "%E4Y-%m-%d %H:%M:%S+00" : moment % 1000 == 0 ?
-						"%E4Y-%m-%d %H:%M:%E3S+00" : "%E4Y-%m-%d %H:%M:%E6S+00", date_of(moment),
-						moment - date_of(moment) * USECS_PER_DAY, 0);
+			/* of seconds, milliseconds or microseconds */
+			string = psprintf("%%E4Y-%%m-%%d%c%%H:%%M:%%E%dS%s", is_json ? 'T' : ' ',
+							  moment % USECS_PER_SEC == 0 ? 0 : moment % 1000 == 0 ? 3 : 6, is_json ? "Z" : "+00");
+			write_local(out, string, date_of(moment), moment - date_of(moment) * USECS_PER_DAY, 0);
 			appendStringInfoString(out, quote);
 			return;
 		case SK_TYPE_ARRAY:
-			write_elements(out, DatumGetArrayTypeP(value), is_literal);
+			write_elements(out, DatumGetArrayTypeP(value), style);
 			return;
 		default:
 			break;
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 is_json ? errmsg("value of type %s is not supported in JSON", format_type_be(type)) :
 			 errmsg("format() of %s with %%t or %%T is not supported", format_type_be(type))));
 }
 
 static void
-write_elements(StringInfo out, ArrayType *array, bool is_literal)
+write_elements(StringInfo out, ArrayType *array, SkStyle style)
 {
 	TypeCacheEntry *type = lookup_type_cache(ARR_ELEMTYPE(array), 0);
 	Datum	   *values;
@@ -1722,41 +1807,161 @@ write_elements(StringInfo out, ArrayType *array, bool is_literal)
 	for (int i = 0; i < count; i++)
 	{
 		appendStringInfoString(out, i == 0 ? "[" : ", ");
-		write_value(out, getBaseType(type->type_id), values[i], nulls[i], is_literal);
+		write_value(out, getBaseType(type->type_id), values[i], nulls[i], style);
 	}
 	appendStringInfoString(out, count == 0 ? "[]" : "]");
 }
 
 /* A float is never written as an integer. */
 static void
-write_floating(StringInfo out, float8 value, int digits, bool is_literal)
+write_floating(StringInfo out, float8 value, int digits, SkStyle style)
 {
-	char	   *text = float_text(value, digits);
+	char	   *text = style == SK_STYLE_JSON ? double_to_shortest_decimal(value) : float_text(value, digits);
 	bool		is_finite = !isnan(value) && !isinf(value);
 
-	if (!is_finite && is_literal)
+	if (!is_finite && style == SK_STYLE_JSON)
+		appendStringInfo(out, "\"%s\"", text);
+	else if (!is_finite && style == SK_STYLE_LITERAL)
 		appendStringInfo(out, "CAST(\"%s\" AS FLOAT%d)", text, digits == 6 ? 32 : 64);
 	else
 		appendStringInfo(out, "%s%s", text, is_finite && strpbrk(text, ".e") == NULL ? ".0" : "");
 }
 
-/* spanner_internal.to_json_string(value jsonb) returns text */
+/* spanner_internal.to_json(value anyelement) returns jsonb */
 Datum
-spanner_to_json_string(PG_FUNCTION_ARGS)
+spanner_to_json(PG_FUNCTION_ARGS)
 {
-	Jsonb	   *value = PG_GETARG_JSONB_P(0);
-	char	   *text = JsonbToCString(NULL, &value->root, VARSIZE(value));
-	char	   *end = text;
-	bool		in_string = false;
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(argument_json(fcinfo, 0)));
+}
 
-	for (char *s = text; *s != '\0'; s++)
+/* spanner_internal.json_array(VARIADIC items "any") returns jsonb */
+Datum
+spanner_json_array(PG_FUNCTION_ARGS)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	for (int i = 0; i < PG_NARGS(); i++)
+		appendStringInfo(&json, "%s%s", i > 0 ? "," : "[", argument_json(fcinfo, i));
+	appendStringInfoString(&json, PG_NARGS() > 0 ? "]" : "[]");
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+}
+
+/*
+ * spanner_internal.json_object(VARIADIC items "any") returns jsonb
+ *
+ * Of keys and values by turns; of members with one key, jsonb takes the last,
+ * which is the first one of these.
+ */
+Datum
+spanner_json_object(PG_FUNCTION_ARGS)
+{
+	StringInfoData json;
+
+	if (PG_NARGS() % 2 != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("a JSON object needs as many values as keys")));
+	initStringInfo(&json);
+	for (int i = PG_NARGS() - 2; i >= 0; i -= 2)
+		appendStringInfo(&json, "%s%s:%s", i < PG_NARGS() - 2 ? "," : "{", argument_json(fcinfo, i),
+						 argument_json(fcinfo, i + 1));
+	appendStringInfoString(&json, PG_NARGS() > 0 ? "}" : "{}");
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+}
+
+/* An argument of any type as a JSON text. */
+static const char *
+argument_json(FunctionCallInfo fcinfo, int argument)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	write_value(&text, getBaseType(get_fn_expr_argtype(fcinfo->flinfo, argument)),
+				PG_ARGISNULL(argument) ? (Datum) 0 : PG_GETARG_DATUM(argument), PG_ARGISNULL(argument), SK_STYLE_JSON);
+	return text.data;
+}
+
+/*
+ * spanner_internal.json_text(value text, order integer) returns text
+ *
+ * JSON, which has to be valid, without blanks.
+ */
+Datum
+spanner_json_text(PG_FUNCTION_ARGS)
+{
+	const char *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	StringInfoData result;
+
+	initStringInfo(&result);
+	copy_json(&result, &value, PG_GETARG_INT32(1));
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(result.data, result.len));
+}
+
+/*
+ * Copy JSON, with members of objects in the order of their keys if that is 1,
+ * as they are if 0, and from the last one if -1.
+ */
+static void
+copy_json(StringInfo out, const char **text, int order)
+{
+	const char *s = *text +strspn(*text, JSON_BLANKS);
+	const char *start = s;
+	List	   *parts = NIL;
+	ListCell   *lc;
+	float8		number;
+
+	check_stack_depth();
+	if (*start == '{' || *start == '[')
 	{
-		if (in_string && *s == '\\')
-			*end++ = *s++;
-		else if (*s == '"')
-			in_string = !in_string;
-		if (*s != ' ' || in_string)
-			*end++ = *s;
+		/* in ASCII, the closing ones follow after one more */
+		for (s++; s += strspn(s, JSON_BLANKS ","), *s != *start + 2 && *s != '\0';)
+		{
+			StringInfoData part;
+
+			initStringInfo(&part);
+			copy_json(&part, &s, order);
+			s += strspn(s, JSON_BLANKS);
+			if (*s == ':')
+			{
+				appendStringInfoChar(&part, *s++);
+				copy_json(&part, &s, order);
+			}
+			parts = order < 0 && *start == '{' ? lcons(part.data, parts) : lappend(parts, part.data);
+		}
+		if (order > 0 && *start == '{')
+			list_sort(parts, compare_members);
+		appendStringInfoChar(out, *start);
+		foreach(lc, parts)
+			appendStringInfo(out, "%s%s", lc == list_head(parts) ? "" : ",", (char *) lfirst(lc));
+		appendStringInfoChar(out, *start + 2);
+		*text = s + (*s != '\0');
+		return;
 	}
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(text, end - text));
+	if (*s == '"')
+	{
+		for (s++; *s != '"' && *s != '\0'; s++)
+			s += *s == '\\' && s[1] != '\0';
+		*text = s + (*s != '\0');
+	}
+	else
+		*text = s + strcspn(s, ",:]}" JSON_BLANKS);
+	start = pnstrdup(start, *text -start);
+
+	/*
+	 * a number is a FLOAT64, unless it is an integer; what is kept has all
+	 * digits that it may need
+	 */
+	if ((*start == '-' || isdigit((unsigned char) *start)) && read_float(start, &number) && !isinf(number) &&
+		(order > 0 ? strpbrk(start, ".eE") != NULL || strlen(start) > 20 :
+		 order < 0 && strpbrk(start, ".eE") != NULL && strlen(start) <= 17))
+		write_floating(out, number, 0, SK_STYLE_JSON);
+	else
+		appendStringInfoString(out, start);
+}
+
+static int
+compare_members(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
 }

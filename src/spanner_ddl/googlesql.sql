@@ -56,6 +56,11 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN value BETWEEN -9223372036854775808
   AND 9223372036854775807 THEN value::bigint END;
 
+-- A number as NUMERIC, NULL if it is none.
+CREATE FUNCTION spanner_internal.checked_numeric(value numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN abs(value) < 1e29 - 5e-10 THEN value::numeric(38,9) END;
+
 -- The sign is a bit like the others, and 64 places leave 0.
 CREATE FUNCTION spanner_internal.shift_left(value bigint, places bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -110,7 +115,8 @@ $$;
 CREATE FUNCTION spanner_internal.json_element(value jsonb, key text) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value -> key;
 CREATE FUNCTION spanner_internal.json_element(value jsonb, place bigint) RETURNS jsonb
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value -> place::integer;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN place >= 0 THEN value -> place::integer END;
 
 -- Casts, of which those that are safe return NULL in place of an error. A half is rounded away
 -- from zero, and a NUMERIC has all digits of a float.
@@ -191,7 +197,7 @@ AS 'MODULE_PATHNAME', 'spanner_text_to_numeric'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION spanner_internal.to_uuid(value text, safe boolean) RETURNS uuid
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE
-  WHEN NOT safe OR value ~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' COLLATE "C"
+  WHEN NOT safe OR value ~* '^(?=[^{]*$|\{.*\}$)\{?([0-9a-f]{4}-?){7}[0-9a-f]{4}\}?$' COLLATE "C"
   THEN value::uuid END;
 CREATE FUNCTION spanner_internal.to_uuid(value uuid, safe boolean) RETURNS uuid
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
@@ -246,7 +252,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.div(a, b);
 CREATE FUNCTION spanner_internal.sign(value bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sign(value::float8)::bigint;
 CREATE FUNCTION spanner_internal.sign(value float8) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sign(value);
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN value <> 'NaN' THEN pg_catalog.sign(value) ELSE value END;
 CREATE FUNCTION spanner_internal.sign(value numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sign(value);
 
@@ -257,9 +264,13 @@ RETURN CASE WHEN value IN ('Infinity', '-Infinity') THEN value
   ELSE pg_catalog.trunc(value) + pg_catalog.trunc((value - pg_catalog.trunc(value)) * 2) END;
 CREATE FUNCTION spanner_internal.round(value numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(value);
+CREATE FUNCTION spanner_internal.float_round(value float8, digits bigint, truncates boolean)
+RETURNS float8
+AS 'MODULE_PATHNAME', 'spanner_float_round'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION spanner_internal.round(value float8, digits bigint) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN pg_catalog.round(value::numeric, digits::integer)::float8;
+RETURN spanner_internal.float_round(value, digits, false);
 CREATE FUNCTION spanner_internal.round(value numeric, digits bigint) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(value, digits::integer);
 CREATE FUNCTION spanner_internal.trunc(value float8) RETURNS float8
@@ -268,7 +279,7 @@ CREATE FUNCTION spanner_internal.trunc(value numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.trunc(value);
 CREATE FUNCTION spanner_internal.trunc(value float8, digits bigint) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN pg_catalog.trunc(value::numeric, digits::integer)::float8;
+RETURN spanner_internal.float_round(value, digits, true);
 CREATE FUNCTION spanner_internal.trunc(value numeric, digits bigint) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.trunc(value, digits::integer);
 CREATE FUNCTION spanner_internal.sqrt(value float8) RETURNS float8
@@ -288,7 +299,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ln(value);
 CREATE FUNCTION spanner_internal.log(value numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.ln(value), 9);
 CREATE FUNCTION spanner_internal.log(value float8, base float8) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ln(value) / pg_catalog.ln(base);
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE WHEN base < 'Infinity'
+  THEN pg_catalog.ln(value) / pg_catalog.ln(base) WHEN value <> 'NaN' THEN 'NaN' ELSE value END;
 CREATE FUNCTION spanner_internal.log(value numeric, base numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.log(base, value), 9);
 CREATE FUNCTION spanner_internal.log10(value float8) RETURNS float8
@@ -299,6 +311,17 @@ CREATE FUNCTION spanner_internal.pow(a float8, b float8) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.power(a, b);
 CREATE FUNCTION spanner_internal.pow(a numeric, b numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.power(a, b), 9);
+-- What is infinite of a finite number is an error, which PostgreSQL's own has not.
+CREATE FUNCTION spanner_internal.finite(result float8, value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN abs(result) = 'Infinity' AND abs(value) < 'Infinity'
+  THEN float8 '1e308' * (abs(value) + 10) ELSE result END;
+CREATE FUNCTION spanner_internal.atanh(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.finite(pg_catalog.atanh(value), value);
+CREATE FUNCTION spanner_internal.cosh(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.finite(pg_catalog.cosh(value), value);
+CREATE FUNCTION spanner_internal.sinh(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.finite(pg_catalog.sinh(value), value);
 CREATE FUNCTION spanner_internal.ieee_divide(a float8, b float8)
 RETURNS float8
 AS 'MODULE_PATHNAME', 'spanner_ieee_divide'
@@ -307,25 +330,25 @@ CREATE FUNCTION spanner_internal.safe_divide(a float8, b float8) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE WHEN b <> 0 THEN a / b END;
 CREATE FUNCTION spanner_internal.safe_divide(a numeric, b numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN b <> 0 THEN (a::numeric(88,50) / b)::numeric(38,9) END;
+RETURN spanner_internal.checked_numeric(a::numeric(88,50) / NULLIF(b, 0));
 CREATE FUNCTION spanner_internal.safe_add(a bigint, b bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_int(a::numeric + b::numeric);
 CREATE FUNCTION spanner_internal.safe_add(a float8, b float8) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a + b;
 CREATE FUNCTION spanner_internal.safe_add(a numeric, b numeric) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (a + b)::numeric(38,9);
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_numeric(a + b);
 CREATE FUNCTION spanner_internal.safe_subtract(a bigint, b bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_int(a::numeric - b::numeric);
 CREATE FUNCTION spanner_internal.safe_subtract(a float8, b float8) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a - b;
 CREATE FUNCTION spanner_internal.safe_subtract(a numeric, b numeric) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (a - b)::numeric(38,9);
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_numeric(a - b);
 CREATE FUNCTION spanner_internal.safe_multiply(a bigint, b bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_int(a::numeric * b::numeric);
 CREATE FUNCTION spanner_internal.safe_multiply(a float8, b float8) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a * b;
 CREATE FUNCTION spanner_internal.safe_multiply(a numeric, b numeric) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (a * b)::numeric(38,9);
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_numeric(a * b);
 CREATE FUNCTION spanner_internal.safe_negate(value bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_int(- value::numeric);
 CREATE FUNCTION spanner_internal.safe_negate(value float8) RETURNS float8
@@ -397,7 +420,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN position(part IN value)::bigint;
 CREATE FUNCTION spanner_internal.start_place(place bigint, length integer) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (CASE WHEN place > 0 THEN least(place, 2147483647) WHEN place = 0 THEN 1
-  ELSE greatest(length + place + 1, 1) END)::integer;
+  WHEN place < 0 THEN greatest(length + place + 1, 1) END)::integer;
 CREATE FUNCTION spanner_internal.substr(value text, place bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.substr(value, spanner_internal.start_place(place, char_length(value)));
@@ -410,8 +433,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.substr(value, 1, spanner_internal.checked_length(length));
 CREATE FUNCTION spanner_internal.right(value text, length bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN pg_catalog.substr(value,
-  greatest(char_length(value)::bigint - spanner_internal.checked_length(length), 0)::integer + 1);
+RETURN CASE WHEN length IS NOT NULL THEN pg_catalog.substr(value,
+  greatest(char_length(value)::bigint - spanner_internal.checked_length(length), 0)::integer + 1) END;
 CREATE FUNCTION spanner_internal.substr(value bytea, place bigint) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.substr(value, spanner_internal.start_place(place, octet_length(value)));
@@ -424,8 +447,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.substr(value, 1, spanner_internal.checked_length(length));
 CREATE FUNCTION spanner_internal.right(value bytea, length bigint) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN pg_catalog.substr(value,
-  greatest(octet_length(value)::bigint - spanner_internal.checked_length(length), 0)::integer + 1);
+RETURN CASE WHEN length IS NOT NULL THEN pg_catalog.substr(value,
+  greatest(octet_length(value)::bigint - spanner_internal.checked_length(length), 0)::integer + 1) END;
 CREATE FUNCTION spanner_internal.repeat(value text, times bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.repeat(value, spanner_internal.checked_length(times));
@@ -542,12 +565,14 @@ RETURN ARRAY(SELECT get_byte(value, i) FROM generate_series(0, octet_length(valu
 CREATE FUNCTION spanner_internal.code_points_to_string(codes bigint[]) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (SELECT CASE WHEN count(c) = count(*)
-                 THEN coalesce(string_agg(spanner_internal.chr(c), '' ORDER BY n), '') END
+                 THEN coalesce(string_agg(pg_catalog.chr(c::integer), '' ORDER BY n), '') END
           FROM unnest(codes) WITH ORDINALITY u (c, n));
 CREATE FUNCTION spanner_internal.code_points_to_bytes(codes bigint[]) RETURNS bytea
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (SELECT CASE WHEN count(c) = count(*) THEN coalesce(
-                 string_agg(decode(lpad(to_hex(c), 2, '0'), 'hex'), '' ORDER BY n), '') END
+                 string_agg(decode(lpad(to_hex(
+                   -- an error if it is not from 0 to 255
+                   spanner_internal.checked_length((c * 128)::smallint) / 128), 2, '0'), 'hex'), '' ORDER BY n), '') END
           FROM unnest(codes) WITH ORDINALITY u (c, n));
 CREATE FUNCTION spanner_internal.normalize(value text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.normalize(value, 'NFC');
@@ -617,8 +642,9 @@ CREATE FUNCTION spanner_internal.string(value timestamptz, zone text) RETURNS te
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner.timestamp_to_string(value, zone);
 CREATE FUNCTION spanner_internal.string(value jsonb, zone text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN jsonb_typeof(value) = 'string' THEN value #>> '{}'
-  ELSE (value::integer)::text END;
+RETURN CASE jsonb_typeof(value) WHEN 'string' THEN value #>> '{}'
+  -- errors of other values
+  WHEN 'boolean' THEN (value::integer)::text ELSE (value::boolean)::text END;
 CREATE FUNCTION spanner_internal.date(value date, zone text) RETURNS date
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
 CREATE FUNCTION spanner_internal.date(value timestamptz, zone text) RETURNS date
@@ -734,20 +760,70 @@ CREATE FUNCTION spanner_internal.date_from_unix_date(days bigint) RETURNS date
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN date '1970-01-01' + days::integer;
 
 -- JSON and arrays.
-CREATE FUNCTION spanner_internal.json_value(value jsonb, path text) RETURNS text
+-- Without blanks, and with members of objects by their keys (1), as they are (0), or from the last
+-- one (-1): jsonb takes the last of those with one key, where GoogleSQL takes the first.
+CREATE FUNCTION spanner_internal.json_text(value text, "order" integer)
+RETURNS text
+AS 'MODULE_PATHNAME', 'spanner_json_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.parse_json(value text) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN jsonb_path_query_first(value, ('strict ' || path ||
-  ' ? (@.type() != "object" && @.type() != "array")')::jsonpath, '{}', true) #>> '{}';
+RETURN spanner_internal.json_text(value::json::text, -1)::jsonb;
+CREATE FUNCTION spanner_internal.to_json_string(value jsonb) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.json_text(value::text, 1);
+
+-- The steps of a path, $ and as many of .name, ."name" and [place] as there are: texts and numbers.
+CREATE FUNCTION spanner_internal.json_steps(path text) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  IF path COLLATE "C" !~ '^\$(\."([^"\\]|\\.)*"|\.[^]."''$@*()?,&|[]+|\[\s*\d{1,6}\s*\])*$' THEN
+    RAISE EXCEPTION 'invalid path in JSON: "%"', path USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  RETURN (SELECT coalesce(jsonb_agg(coalesce(to_jsonb(m[3]::int), to_jsonb(m[2]), to_jsonb(replace(m[1], '\"', '"')))), '[]')
+            FROM regexp_matches(path COLLATE "C",
+                   '\."((?:[^"\\]|\\.)*)"|\.([^."[]+)|\[\s*(\d+)\s*\]', 'g') m);
+END $$;
+-- As PostgreSQL has it.
+CREATE FUNCTION spanner_internal.json_path(path text) RETURNS jsonpath
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (SELECT ('strict $' || coalesce(string_agg(CASE jsonb_typeof(s)
+                 WHEN 'number' THEN format('[%s]', s) ELSE format('.%s', s) END, ''), ''))::jsonpath
+          FROM jsonb_array_elements(spanner_internal.json_steps(path)) s);
 CREATE FUNCTION spanner_internal.json_query(value jsonb, path text) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN jsonb_path_query_first(value,
-  ('strict ' || path)::jsonpath, '{}', true);
+RETURN jsonb_path_query_first(value, spanner_internal.json_path(path), '{}', true);
+-- Of a text a text, in which there is no null.
+CREATE FUNCTION spanner_internal.json_query(value text, path text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  part json := value;
+  step jsonb;
+BEGIN
+  FOR step IN SELECT s FROM jsonb_array_elements(spanner_internal.json_steps(path)) s LOOP
+    part := CASE json_typeof(part) || jsonb_typeof(step)
+              WHEN 'arraynumber' THEN part -> step::int
+              WHEN 'objectstring' THEN (
+                SELECT m.value FROM json_each(part) m
+                 WHERE m.key COLLATE "C" = step #>> '{}'
+                 LIMIT 1) END;
+  END LOOP;
+  RETURN CASE WHEN json_typeof(part) <> 'null' THEN spanner_internal.json_text(part::text, 0) END;
+END $$;
 CREATE FUNCTION spanner_internal.json_value(value jsonb) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN jsonb_typeof(value) NOT IN ('array', 'object')
-  THEN value #>> '{}' END;
-CREATE FUNCTION spanner_internal.parse_json(value text) RETURNS jsonb
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::jsonb;
+RETURN CASE WHEN jsonb_typeof(value) = 'number' THEN spanner_internal.to_json_string(value)
+  WHEN jsonb_typeof(value) NOT IN ('array', 'object') THEN value #>> '{}' END;
+CREATE FUNCTION spanner_internal.json_value(value jsonb, path text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.json_value(spanner_internal.json_query(value, path));
+CREATE FUNCTION spanner_internal.json_value(value text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.json_value(spanner_internal.parse_json(value));
+CREATE FUNCTION spanner_internal.json_value(value text, path text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.json_value(spanner_internal.parse_json(value), path);
+CREATE FUNCTION spanner_internal.json_contains(value jsonb, part jsonb) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value @> part;
 CREATE FUNCTION spanner_internal.int64(value jsonb) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN jsonb_typeof(value) <> 'number' OR value::numeric % 1 = 0 THEN value::bigint
@@ -777,7 +853,10 @@ RETURN CASE jsonb_typeof(value) WHEN 'boolean' THEN value::boolean::integer
     spanner_internal.to_numeric(value #>> '{}', true))) END;
 CREATE FUNCTION spanner_internal.lax_string(value jsonb) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN jsonb_typeof(value) IN ('boolean', 'number', 'string') THEN value #>> '{}' END;
+RETURN CASE WHEN jsonb_typeof(value) IN ('boolean', 'string') THEN value #>> '{}'
+  -- a FLOAT64, unless it is an integer of 64 bits
+  WHEN jsonb_typeof(value) = 'number' THEN CASE WHEN value #>> '{}' ~ '^-?\d{1,20}$' COLLATE "C"
+    THEN value #>> '{}' ELSE spanner_internal.float_to_string(value::float8, 15) END END;
 
 -- Arrays of JSON, NULL if it is none, and an error if elements are of another type.
 CREATE FUNCTION spanner_internal.json_query_array(value jsonb, path text) RETURNS jsonb[]
@@ -794,6 +873,18 @@ RETURN (SELECT CASE WHEN a IS NOT NULL AND NOT EXISTS (
           FROM spanner_internal.json_query_array(value, path) a);
 CREATE FUNCTION spanner_internal.json_value_array(value jsonb) RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.json_value_array(value, '$');
+CREATE FUNCTION spanner_internal.json_query_array(value text, path text) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (SELECT CASE WHEN json_typeof(a::json) = 'array'
+                 THEN ARRAY(SELECT e::text FROM json_array_elements(a::json) e) END
+          FROM spanner_internal.json_query(value, path) a);
+CREATE FUNCTION spanner_internal.json_query_array(value text) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.json_query_array(value, '$');
+CREATE FUNCTION spanner_internal.json_value_array(value text, path text) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.json_value_array(spanner_internal.parse_json(value), path);
+CREATE FUNCTION spanner_internal.json_value_array(value text) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.json_value_array(value, '$');
 CREATE FUNCTION spanner_internal.bool_array(value jsonb) RETURNS boolean[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN ARRAY(SELECT spanner_internal.bool(e) FROM jsonb_array_elements(value) e);
@@ -806,21 +897,126 @@ RETURN ARRAY(SELECT spanner_internal.float64(e) FROM jsonb_array_elements(value)
 CREATE FUNCTION spanner_internal.string_array(value jsonb) RETURNS text[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN ARRAY(SELECT spanner_internal.string(e, 'UTC') FROM jsonb_array_elements(value) e);
--- PostgreSQL's own are not immutable, as times would be written in the time zone of the session.
-CREATE FUNCTION spanner_internal.json_array(VARIADIC items "any")
-RETURNS jsonb
-AS 'jsonb_build_array' LANGUAGE internal STABLE PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.json_array()
-RETURNS jsonb
-AS 'jsonb_build_array_noargs' LANGUAGE internal IMMUTABLE PARALLEL SAFE;
+-- JSON of values of any type.
 CREATE FUNCTION spanner_internal.to_json(value anyelement)
 RETURNS jsonb
-AS 'to_jsonb' LANGUAGE internal STABLE STRICT PARALLEL SAFE;
--- Without the blanks between the parts, which PostgreSQL's text has.
-CREATE FUNCTION spanner_internal.to_json_string(value jsonb)
-RETURNS text
-AS 'MODULE_PATHNAME', 'spanner_to_json_string'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'spanner_to_json'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.json_array()
+RETURNS jsonb
+AS 'MODULE_PATHNAME', 'spanner_json_array'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.json_array(VARIADIC items "any")
+RETURNS jsonb
+AS 'MODULE_PATHNAME', 'spanner_json_array'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.json_object()
+RETURNS jsonb
+AS 'MODULE_PATHNAME', 'spanner_json_object'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.json_object(VARIADIC items "any")
+RETURNS jsonb
+AS 'MODULE_PATHNAME', 'spanner_json_object'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.json_object(keys text[], items anyarray) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT coalesce(pg_catalog.jsonb_object_agg(
+           CASE WHEN pg_catalog.cardinality($1) OPERATOR(pg_catalog.=) pg_catalog.cardinality($2) THEN u.key END,
+           spanner_internal.to_json(u.item) ORDER BY u.place DESC), '{}')
+    FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) WITH ORDINALITY u (key, item, place)
+$$;
+
+CREATE FUNCTION spanner_internal.json_strip_nulls(value jsonb) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN CASE jsonb_typeof(value)
+    WHEN 'object' THEN (
+      SELECT coalesce(jsonb_object_agg(m.key, spanner_internal.json_strip_nulls(m.value)), '{}')
+        FROM jsonb_each(value) m
+       WHERE m.value <> 'null')
+    WHEN 'array' THEN (
+      SELECT coalesce(jsonb_agg(spanner_internal.json_strip_nulls(e.item) ORDER BY e.place), '[]')
+        FROM jsonb_array_elements(value) WITH ORDINALITY e (item, place)
+       WHERE e.item <> 'null')
+    ELSE value END;
+END $$;
+-- The part at the end of steps is set to an item; items, an array, are appended to it, or inserted
+-- before it; it is removed; or null is stripped from it.  Steps that lead nowhere change nothing.
+CREATE FUNCTION spanner_internal.json_change(value jsonb, steps jsonb, change text, item jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  key text := steps ->> 0;
+  has_places boolean := jsonb_typeof(steps -> 0) = 'number';
+  is_last boolean := jsonb_array_length(steps) = 1;
+  is_inserted boolean := change = 'insert' AND is_last AND has_places;
+BEGIN
+  IF key IS NULL AND change = 'remove' THEN
+    RAISE EXCEPTION 'the path "$" cannot be removed' USING ERRCODE = 'invalid_parameter_value';
+  ELSIF key IS NULL THEN
+    RETURN CASE
+      WHEN change = 'set' OR (change = 'append' AND value = 'null') THEN item
+      WHEN change = 'append' AND jsonb_typeof(value) = 'array' THEN value || item
+      WHEN change = 'strip' THEN spanner_internal.json_strip_nulls(value)
+      ELSE value END;
+  END IF;
+  -- null becomes what the path needs
+  IF value = 'null' AND (change = 'set' OR is_inserted) THEN
+    value := CASE WHEN has_places THEN '[]' ELSE '{}' END;
+  END IF;
+  IF jsonb_typeof(value) <> (CASE WHEN has_places THEN 'array' ELSE 'object' END) THEN
+    RETURN value;
+  END IF;
+  IF has_places AND (change = 'set' OR is_inserted) AND key::int > jsonb_array_length(value) THEN
+    value := value || to_jsonb(array_fill(NULL::int, ARRAY[key::int - jsonb_array_length(value)]));
+  END IF;
+  IF is_last AND change IN ('insert', 'remove') THEN
+    FOR i IN REVERSE CASE WHEN is_inserted THEN jsonb_array_length(item) ELSE 0 END - 1 .. 0 LOOP
+      value := jsonb_insert(value, ARRAY[key], item -> i);
+    END LOOP;
+    RETURN CASE change WHEN 'remove' THEN value #- ARRAY[key] ELSE value END;
+  END IF;
+  RETURN CASE WHEN change = 'set' OR value #> ARRAY[key] IS NOT NULL
+    THEN jsonb_set(value, ARRAY[key], spanner_internal.json_change(
+           coalesce(value #> ARRAY[key], 'null'), steps - 0, change, item))
+    ELSE value END;
+END $$;
+CREATE FUNCTION spanner_internal.json_change(value jsonb, path text, change text, item jsonb)
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN path IS NULL THEN value
+  ELSE spanner_internal.json_change(value, spanner_internal.json_steps(path), change, item) END;
+CREATE FUNCTION spanner_internal.json_strip_nulls(value jsonb, path text) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.json_change(value, path, 'strip', NULL);
+CREATE FUNCTION spanner_internal.json_remove(value jsonb, path text) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.json_change(value, path, 'remove', NULL);
+CREATE FUNCTION spanner_internal.json_set(value jsonb, path text, item anyelement) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT spanner_internal.json_change($1, $2, 'set', spanner_internal.to_json($3))
+$$;
+CREATE FUNCTION spanner_internal.json_array_append(value jsonb, path text, item anynonarray)
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT spanner_internal.json_change($1, $2, 'append', spanner_internal.json_array($3))
+$$;
+-- The elements of an array are added one by one.
+CREATE FUNCTION spanner_internal.json_array_append(value jsonb, path text, items anyarray)
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT spanner_internal.json_change($1, CASE WHEN $3 IS NOT NULL THEN $2 END, 'append', spanner_internal.to_json($3))
+$$;
+CREATE FUNCTION spanner_internal.json_array_insert(value jsonb, path text, item anynonarray)
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT spanner_internal.json_change($1, $2, 'insert', spanner_internal.json_array($3))
+$$;
+CREATE FUNCTION spanner_internal.json_array_insert(value jsonb, path text, items anyarray)
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT spanner_internal.json_change($1, CASE WHEN $3 IS NOT NULL THEN $2 END, 'insert', spanner_internal.to_json($3))
+$$;
 CREATE FUNCTION spanner_internal.array_max(elements anyarray)
 RETURNS anyelement
 AS 'MODULE_PATHNAME', 'spanner_array_max'
@@ -838,7 +1034,8 @@ $$;
 -- From one place to another, which count from the end if they are negative.
 CREATE FUNCTION spanner_internal.slice_place(place bigint, length integer) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN (place + 1 + CASE WHEN place < 0 THEN length ELSE 0 END)::integer;
+RETURN (greatest(least(place, 2147483646), -2147483648) + 1
+  + CASE WHEN place < 0 THEN length WHEN place >= 0 THEN 0 END)::integer;
 CREATE FUNCTION spanner_internal.array_slice(elements anyarray, first bigint, last bigint)
 RETURNS anyarray
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$

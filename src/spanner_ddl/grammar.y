@@ -17,6 +17,7 @@
 #include <ctype.h>
 
 #include "miscadmin.h"
+#include "parser/parser.h"
 #include "utils/builtins.h"
 
 #include "spanner_ddl/spanner_ddl.h"
@@ -40,6 +41,7 @@
 #define NODE_AT(type, place, ...) \
 	((type *) copy_node(&(type) {.at = (place).first, __VA_ARGS__}, sizeof(type)))
 
+static char *check_name(SkDdlText *ddl, SkDdlRange range, char *name);
 static void *copy_node(const void *node, Size size);
 static void name_column(SkConstraint *constraint, const SkColumn *column);
 static SkNode *operator_node(SkDdlRange range, const char *text, SkNode *left, SkNode *right);
@@ -151,7 +153,7 @@ static void yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message);
 %type <action> alter_action column_action
 %type <column> column attributes
 %type <name> qualified opt_qualified
-%type <type> type base_type
+%type <type> type known_type base_type
 %type <part> key_part
 %type <clause> clause
 %type <option> option
@@ -366,7 +368,11 @@ tail:
 
 tail_item:
 	K_PRIMARY K_KEY '(' key_parts ')'
-		{ $$ = NODE(SkConstraint, .type = SK_PRIMARY_KEY, .columns = $4); }
+		{
+			if (ddl->dialect == SK_POSTGRESQL)
+				yyerror(&@1, ddl, NULL);
+			$$ = NODE(SkConstraint, .type = SK_PRIMARY_KEY, .columns = $4);
+		}
 	| interleave
 	| policy
 	| refused_options			{ $$ = NULL; }
@@ -543,22 +549,27 @@ generated_kind:
 	;
 
 type:
-	base_type					{ $$ = $1; }
+	known_type
 	| type '[' ']'
 		{
 			$$ = $1;
 			$$->is_array = true;
 		}
-	| K_ARRAY '<' base_type '>'
+	| K_ARRAY '<' known_type '>'
 		{
 			$$ = $3;
 			$$->is_array = true;
 			$$->at = @$.first;
 		}
-	| K_ARRAY '<' base_type '>' '(' name OPERATOR NUMBER ')'
+	| K_ARRAY '<' known_type '>' '(' name OPERATOR NUMBER ')'
 		{
 			sk_ddl_refuse(ddl, @6.first, "vector length", "Add a CHECK on its length.");
 		}
+	;
+
+/* of this dialect */
+known_type:
+	base_type					{ (void) sk_ddl_type(ddl, $$ = $1, NULL); }
 	;
 
 base_type:
@@ -734,6 +745,9 @@ option:
 		{
 			SkToken    *token = &ddl->tokens[@3.first];
 
+			/* a string of the other dialect */
+			if (token->type == SK_TOKEN_NAME)
+				yyerror(&@3, ddl, NULL);
 			$$ = NODE_AT(SkDdlOption, @1, .name = $1, .type = token->type, .value = token->text,
 				.value_at = @3.first);
 			/* a number with a sign */
@@ -889,8 +903,8 @@ qualified:
 	;
 
 name:
-	IDENT
-	| unreserved
+	IDENT						{ $$ = check_name(ddl, @1, $1); }
+	| unreserved				{ $$ = check_name(ddl, @1, $1); }
 	;
 
 unreserved:
@@ -1012,7 +1026,7 @@ value:
 	| STRING					{ $$ = EXPR(SK_NODE_STRING, .text = $1); }
 	| BYTES						{ $$ = EXPR(SK_NODE_BYTES, .text = $1); }
 	| truth						{ $$ = WORD($1); }
-	| IDENT						{ $$ = EXPR(SK_NODE_NAME, .args = list_make1($1)); }
+	| IDENT						{ $$ = EXPR(SK_NODE_NAME, .args = list_make1(check_name(ddl, @1, $1))); }
 	| IDENT STRING				{ $$ = EXPR(SK_NODE_TYPED, .name = $1, .text = $2); }
 	| value '.' IDENT			{ $$ = name_node(@$, $1, $3); }
 	| value '[' expr ']'		{ $$ = EXPR(SK_NODE_ELEMENT, .args = list_make2($1, $3)); }
@@ -1026,8 +1040,8 @@ value:
 	| K_CASE expr whens K_END	{ $$ = EXPR(SK_NODE_CASE, .args = lcons($2, $3)); }
 	| opt_array '[' ']'			{ $$ = EXPR(SK_NODE_ARRAY); }
 	| opt_array '[' expr_list ']'	{ $$ = EXPR(SK_NODE_ARRAY, .args = $3); }
-	| K_ARRAY '<' base_type '>' '[' ']'	{ $$ = EXPR(SK_NODE_ARRAY, .type_name = $3); }
-	| K_ARRAY '<' base_type '>' '[' expr_list ']'
+	| K_ARRAY '<' known_type '>' '[' ']'	{ $$ = EXPR(SK_NODE_ARRAY, .type_name = $3); }
+	| K_ARRAY '<' known_type '>' '[' expr_list ']'
 		{ $$ = EXPR(SK_NODE_ARRAY, .type_name = $3, .args = $6); }
 	| '-' value %prec SIGN		{ $$ = sign_node(@$, "-", $2); }
 	| '+' value %prec SIGN		{ $$ = sign_node(@$, "+", $2); }
@@ -1186,8 +1200,8 @@ select_item:
 	;
 
 opt_alias:
-	IDENT
-	| K_AS IDENT				{ $$ = $2; }
+	IDENT						{ $$ = check_name(ddl, @1, $1); }
+	| K_AS IDENT				{ $$ = check_name(ddl, @2, $2); }
 	| /* empty */				{ $$ = NULL; }
 	;
 
@@ -1234,7 +1248,8 @@ table_ref:
 	;
 
 table_name:
-	IDENT						{ $$ = EXPR(SK_NODE_NAME, .args = list_make1($1)); }
+	IDENT
+		{ $$ = EXPR(SK_NODE_NAME, .args = list_make1(check_name(ddl, @1, $1))); }
 	| table_name '.' IDENT		{ ($$ = $1)->args = lappend($1->args, $3); }
 	;
 
@@ -1404,6 +1419,18 @@ skip_tokens(SkDdlText *ddl)
 	ddl->in_expression = ddl->in_default = false;
 }
 
+/* Make sure that an expression or query of PostgreSQL, or what follows a verb, can be read. */
+static void
+check_tokens(SkDdlText *ddl, SkDdlRange range)
+{
+	const SkToken *before = &ddl->tokens[range.first - 1];
+	bool		is_statement = range.first == ddl->first + 1;
+	int			start = is_statement ? before->start : ddl->tokens[range.first].start;
+
+	(void) raw_parser(psprintf("%s%.*s", is_statement || strcmp(before->text, "as") == 0 ? "" : "SELECT ",
+							   ddl->tokens[range.end - 1].end - start, ddl->sql + start), RAW_PARSE_DEFAULT);
+}
+
 /* A sign or an operator of several characters. */
 static int
 operator_token(SkDdlText *ddl, const SkToken *token)
@@ -1456,7 +1483,13 @@ yylex(YYSTYPE *value, SkDdlRange *range, SkDdlText *ddl)
 		skip_tokens(ddl);
 		range->end = ddl->next;
 		if (range->end > range->first)
+		{
+			/* an error is at the first of them */
+			ddl->next = range->first;
+			check_tokens(ddl, *range);
+			ddl->next = range->end;
 			return TOKENS;
+		}
 	}
 	range->end = ddl->next + 1;
 	if (ddl->next >= ddl->end)
@@ -1507,6 +1540,20 @@ yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message)
 	SK_DDL_ERROR(ddl, range->first, ERRCODE_SYNTAX_ERROR,
 				 errmsg("syntax error at or near \"%.*s\"", token->end - token->start,
 					ddl->sql + token->start));
+}
+
+/* A name, which GoogleSQL does not reserve unless it is in backquotes. */
+static char *
+check_name(SkDdlText *ddl, SkDdlRange range, char *name)
+{
+	const SkToken *token = &ddl->tokens[range.first];
+
+	if (ddl->dialect == SK_GOOGLESQL && token->type == SK_TOKEN_WORD && sk_ddl_is_reserved(name))
+		SK_DDL_ERROR(ddl, range.first, ERRCODE_SYNTAX_ERROR,
+					 errmsg("syntax error at or near \"%.*s\"", token->end - token->start,
+							ddl->sql + token->start),
+					 errhint("GoogleSQL reserves this word: a name is in backquotes."));
+	return name;
 }
 
 /* A new node, which is a copy of this one. */

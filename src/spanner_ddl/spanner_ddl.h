@@ -120,7 +120,9 @@ typedef enum SkDialectSetting
 #define SK_DDL_EMIT(ddl, ...) sk_ddl_run_command(ddl, psprintf(__VA_ARGS__))
 
 /* Does a function take values of any type, whose types it looks at? */
-#define SK_TAKES_ANY(function) SK_DDL_ONE_OF(function, "format", "json_array", "to_json")
+#define SK_TAKES_ANY(function) \
+	SK_DDL_ONE_OF(function, "format", "json_array", "json_array_append", "json_array_insert", "json_object", \
+				  "json_set", "to_json", "to_json_string")
 
 /* What a regular expression may be made of */
 #define SK_REGEX_HINT \
@@ -139,7 +141,6 @@ typedef enum SkDialectSetting
 	sk_ddl_one_of(word, (const char *const[]) {__VA_ARGS__, NULL})
 
 /* scanner.l */
-extern bool sk_ddl_yydialect(const char *sql, SkDialect *dialect);
 extern char *sk_ddl_yyplain(const char *command);
 extern void sk_ddl_yytokens(SkDdlText *ddl);
 extern int	sk_ddl_at(SkDdlText *ddl, int token);
@@ -161,6 +162,7 @@ extern SkDdlType sk_ddl_type(SkDdlText *ddl, const SkTypeName *name, StringInfo 
 extern SkDdlType sk_ddl_type_class(Oid type);
 extern const char *sk_ddl_type_name(SkDdlType type);
 extern char *sk_ddl_regex(const char *regex, const char *purpose);
+extern bool sk_ddl_is_reserved(const char *word);
 extern void sk_ddl_write_quoted(StringInfo sql, const char *value, char quote);
 extern const char *sk_ddl_time_zone(void);
 extern const char *sk_ddl_zone_operand(const char *zone);
@@ -169,6 +171,7 @@ extern const char *sk_ddl_zone_operand(const char *zone);
 extern bool sk_ddl_has_part(const char *function, const char *name);
 extern Datum spanner_format_date(PG_FUNCTION_ARGS);
 extern Datum spanner_format_timestamp(PG_FUNCTION_ARGS);
+extern Datum spanner_json_text(PG_FUNCTION_ARGS);
 extern Datum spanner_text_to_date(PG_FUNCTION_ARGS);
 extern Datum spanner_text_to_timestamp(PG_FUNCTION_ARGS);
 

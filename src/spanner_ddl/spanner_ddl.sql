@@ -266,52 +266,66 @@ END $$;
 COMMENT ON FUNCTION spanner.delete_expired(integer)
   IS 'delete expired rows of the current user''s tables, so many of each at most; returns how many';
 
+-- Functions that an export calls for each table are PL/pgSQL, which keeps their plans, and the plans
+-- are generic: SQL functions within each other are planned whenever they are called.
+
 -- Columns of a table by their numbers; 0, an expression, is none.
 CREATE FUNCTION spanner_internal.column_names(relation oid, columns smallint[])
 RETURNS name[]
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN ARRAY(
-  SELECT a.attname
-    FROM unnest(columns) WITH ORDINALITY u (attnum, n)
-    JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum
-   WHERE a.attnum <> 0
-   ORDER BY u.n);
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN ARRAY(
+    SELECT a.attname
+      FROM unnest(columns) WITH ORDINALITY u (attnum, n)
+      JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum
+     WHERE a.attnum <> 0
+     ORDER BY u.n);
+END $$;
 
 -- The columns of the key of a table: its primary key, or, since Spanner's may be NULL, a UNIQUE
 -- NULLS NOT DISTINCT constraint.
 CREATE FUNCTION spanner_internal.table_key(relation oid)
 RETURNS name[]
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT spanner_internal.column_names(relation, c.conkey)
-    FROM pg_index i
-    JOIN pg_constraint c ON c.conindid = i.indexrelid AND c.contype IN ('p', 'u')
-   WHERE i.indrelid = relation
-     AND i.indislive
-     AND (i.indisprimary OR i.indnullsnotdistinct)
-   ORDER BY i.indisprimary DESC, i.indexrelid
-   LIMIT 1;
-END;
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN (
+    SELECT spanner_internal.column_names(relation, c.conkey)
+      FROM pg_index i
+      JOIN pg_constraint c
+        ON c.conrelid = relation AND c.conindid = i.indexrelid AND c.contype IN ('p', 'u')
+     WHERE i.indrelid = relation
+       AND i.indislive
+       AND (i.indisprimary OR i.indnullsnotdistinct)
+     ORDER BY i.indisprimary DESC, i.indexrelid
+     LIMIT 1);
+END $$;
 
 -- The foreign key to the parent that a table is interleaved in: from the beginning of its key to
 -- the key, of columns of the same names.  Of several it is the one of that name, which execute_ddl
 -- makes, else one that cascades.
 CREATE FUNCTION spanner_internal.parent_constraint(relation oid)
 RETURNS oid
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT c.oid
-    FROM pg_constraint c
-   CROSS JOIN LATERAL spanner_internal.table_key(c.confrelid) p (key)
-   WHERE c.conrelid = relation
-     AND c.contype = 'f'
-     AND c.confrelid <> relation
-     AND p.key = spanner_internal.column_names(c.confrelid, c.confkey)
-     AND p.key = spanner_internal.column_names(relation, c.conkey)
-     AND p.key = (spanner_internal.table_key(relation))[1:cardinality(p.key)]
-   ORDER BY c.conname = 'interleave in parent' DESC, c.confdeltype = 'c' DESC, c.conname
-   LIMIT 1;
-END;
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN (
+    SELECT c.oid
+      FROM pg_constraint c
+     CROSS JOIN LATERAL spanner_internal.table_key(c.confrelid) p (key)
+     WHERE c.conrelid = relation
+       AND c.contype = 'f'
+       AND c.confrelid <> relation
+       AND p.key = spanner_internal.column_names(c.confrelid, c.confkey)
+       AND p.key = spanner_internal.column_names(relation, c.conkey)
+       AND p.key = (spanner_internal.table_key(relation))[1:cardinality(p.key)]
+     ORDER BY c.conname = 'interleave in parent' DESC, c.confdeltype = 'c' DESC, c.conname
+     LIMIT 1);
+END $$;
 
 -- Whether a foreign key may refer to these columns.
 CREATE FUNCTION spanner_internal.has_unique_key(relation oid, columns smallint[])
@@ -369,10 +383,12 @@ BEGIN
                       format('(spanner_internal.longest(%I) <= %s)', a.attname, n.length)));
 END $$;
 
--- The whole name of an object of which PostgreSQL has cut the name to this one: its comment.
+-- The whole name of an object of which PostgreSQL has cut the name to this one: its comment.  Few
+-- comments are such names, but the planner expects most, and would compile the query.
 CREATE FUNCTION spanner_internal.long_name(name text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
+SET jit = off
 BEGIN ATOMIC
   SELECT d.description
     FROM pg_description d
@@ -406,12 +422,16 @@ BEGIN ATOMIC
    WHERE c.relnamespace = schema
      AND c.relname = made_up.name
      AND CASE c.relkind
-           WHEN 'i' THEN EXISTS (SELECT FROM pg_constraint k
-                                  WHERE k.conindid = c.oid AND k.contype IN ('p', 'u'))
+           WHEN 'i' THEN EXISTS (SELECT
+                                   FROM pg_index i
+                                   JOIN pg_constraint k ON k.conrelid = i.indrelid
+                                  WHERE i.indexrelid = c.oid
+                                    AND k.conindid = c.oid AND k.contype IN ('p', 'u'))
              OR EXISTS (SELECT
                           FROM pg_index i
                           JOIN pg_index p ON p.indrelid = i.indrelid AND p.indkey = i.indkey
-                          JOIN pg_constraint k ON k.conindid = p.indexrelid
+                          JOIN pg_constraint k
+                            ON k.conrelid = i.indrelid AND k.conindid = p.indexrelid
                          WHERE i.indexrelid = c.oid AND NOT i.indisunique
                            AND i.indoption::text ~ '[13]')
            WHEN 'S' THEN EXISTS (SELECT FROM pg_depend d
@@ -503,11 +523,14 @@ LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT t.tgname
     FROM pg_trigger t
-    JOIN pg_depend d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
    WHERE t.tgrelid = relation
      AND t.tgfoid = 'spanner_internal.on_update'::regproc
-     AND d.refobjid = relation
-     AND d.refobjsubid = update_trigger.attnum;
+     AND EXISTS (SELECT
+                   FROM pg_depend d
+                  WHERE d.classid = 'pg_trigger'::regclass
+                    AND d.objid = t.oid
+                    AND d.refobjid = relation
+                    AND d.refobjsubid = update_trigger.attnum);
 END;
 
 -- What an index would lose if it is created anew.
@@ -559,6 +582,7 @@ BEGIN ATOMIC
     FROM pg_attrdef e
     JOIN pg_attribute g ON g.attrelid = e.adrelid AND g.attnum = e.adnum AND g.attgenerated <> ''
     JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = e.oid
+                    AND d.refclassid = 'pg_class'::regclass
                     AND d.refobjid = relation AND d.refobjsubid <> e.adnum
     JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = d.refobjsubid
    WHERE e.adrelid = relation
@@ -617,7 +641,8 @@ BEGIN ATOMIC
       FROM pg_index i
      WHERE i.indrelid = relation
        AND i.indkey::text <> '0'
-       AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)
+       AND NOT EXISTS (SELECT FROM pg_constraint c
+                        WHERE c.conrelid = relation AND c.conindid = i.indexrelid)
        AND NOT EXISTS (SELECT
                          FROM pg_constraint c
                          JOIN pg_index k ON k.indexrelid = c.conindid AND k.indkey = i.indkey

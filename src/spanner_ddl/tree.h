@@ -57,7 +57,6 @@ typedef struct SkDdlText
 	const char *sql;
 	SkDialect	dialect;
 	bool		has_dialect;	/* the caller or the text has said it */
-	bool		can_differ;		/* has what may mean two things */
 	bool		shows_dialect;	/* in errors */
 	bool		leaves_out;		/* what cannot be done, and goes on */
 	List	   *left_out;		/* of SkLeftOut */

@@ -95,18 +95,19 @@ const SkDdlFunction sk_ddl_functions[] = {
 	CORE("abs"), CORE("acos"), CORE("acosh"), CORE("array_agg"), OURS("array_concat"), OURS("array_first"),
 	OURS("array_includes"), OURS("array_includes_all"), OURS("array_includes_any"), OURS("array_last"),
 	OURS("array_is_distinct"), OURS("array_length"), OURS("array_max"), OURS("array_min"), OURS("array_reverse"), OURS("array_slice"), OURS("array_to_string"), OURS("ascii"), CORE("asin"), CORE("asinh"), CORE("atan"),
-	CORE("atan2"), CORE("atanh"), OURS("avg"), CORE("bit_and"), OURS("bit_count"), CORE("bit_or"),
+	CORE("atan2"), OURS("atanh"), OURS("avg"), CORE("bit_and"), OURS("bit_count"), CORE("bit_or"),
 	{"bit_reverse", "spanner", "bit_reverse"}, CORE("bit_xor"), OURS("bool"), OURS("bool_array"), OURS("byte_length"), CORE("ceil"),
 	{"ceiling", "pg_catalog", "ceil"}, OURS("char_length"), {"character_length", "spanner_internal", "char_length"},
-	OURS("chr"), CORE("cbrt"), OURS("code_points_to_bytes"), OURS("code_points_to_string"), CORE("cos"), CORE("cosh"), CORE("count"), CORE("cume_dist"), CORE("dense_rank"), CORE("first_value"), CORE("last_value"),
+	OURS("chr"), CORE("cbrt"), OURS("code_points_to_bytes"), OURS("code_points_to_string"), CORE("cos"), OURS("cosh"), CORE("count"), CORE("cume_dist"), CORE("dense_rank"), CORE("first_value"), CORE("last_value"),
 	CORE("percent_rank"), CORE("rank"), CORE("row_number"), WITH_PART("date", 0, 2), WITH_PART("date_add", 3, 0),
 	WITH_PART("date_diff", 3, 0), OURS("date_from_unix_date"), WITH_PART("date_sub", 3, 0),
 	WITH_PART("date_trunc", 2, 0), OURS("div"), OURS("ends_with"), OURS("exp"), WITH_PART("extract", 1, 3),
 	{"farm_fingerprint", "spanner", "farm_fingerprint"}, OURS("float32"), OURS("float64"), OURS("float64_array"), CORE("floor"), OURS("format"), OURS("format_date"),
 	WITH_PART("format_timestamp", 0, 3), OURS("from_base64"),
 	OURS("from_hex"), OURS("generate_array"), WITH_PART("generate_date_array", 4, 0), {"generate_uuid", "spanner", "generate_uuid"}, OURS("greatest"), OURS("ieee_divide"),
-	OURS("initcap"), OURS("int64"), OURS("int64_array"), OURS("instr"), OURS("is_inf"), OURS("is_nan"), OURS("json_array"), OURS("json_query"), OURS("json_query_array"),
-	{"json_type", "pg_catalog", "jsonb_typeof"}, OURS("json_value"), OURS("json_value_array"), OURS("lax_bool"), OURS("lax_float64"), OURS("lax_int64"),
+	OURS("initcap"), OURS("int64"), OURS("int64_array"), OURS("instr"), OURS("is_inf"), OURS("is_nan"), OURS("json_array"), OURS("json_array_append"), OURS("json_array_insert"),
+	OURS("json_contains"), OURS("json_object"), OURS("json_query"), OURS("json_query_array"),
+	OURS("json_remove"), OURS("json_set"), OURS("json_strip_nulls"), {"json_type", "pg_catalog", "jsonb_typeof"}, OURS("json_value"), OURS("json_value_array"), OURS("lax_bool"), OURS("lax_float64"), OURS("lax_int64"),
 	OURS("lax_string"), OURS("least"), WITH_PART("last_day", 2, 0), OURS("left"), OURS("length"),
 	OURS("ln"), OURS("log"), OURS("log10"), {"logical_and", "pg_catalog", "bool_and"},
 	{"logical_or", "pg_catalog", "bool_or"}, OURS("lower"), {"lcase", "spanner_internal", "lower"}, OURS("lpad"), OURS("ltrim"), CORE("max"), OURS("md5"),
@@ -117,7 +118,7 @@ const SkDdlFunction sk_ddl_functions[] = {
 	OURS("regexp_extract_all"), OURS("regexp_replace"), OURS("repeat"), CORE("replace"), OURS("reverse"),
 	OURS("right"), OURS("round"), OURS("rpad"), OURS("rtrim"), OURS("safe_add"), OURS("safe_divide"),
 	OURS("safe_multiply"), OURS("safe_negate"), OURS("safe_subtract"), OURS("sha1"), OURS("sha256"), OURS("sha512"), OURS("sign"),
-	CORE("sin"), CORE("sinh"), OURS("split"), OURS("sqrt"), OURS("starts_with"), WITH_PART("string", 0, 2), OURS("string_array"),
+	CORE("sin"), OURS("sinh"), OURS("split"), OURS("sqrt"), OURS("starts_with"), WITH_PART("string", 0, 2), OURS("string_array"),
 	CORE("string_agg"), OURS("strpos"), OURS("substr"), {"substring", "spanner_internal", "substr"}, OURS("sum"),
 	CORE("tan"), CORE("tanh"), WITH_PART("timestamp", 0, 2), WITH_PART("timestamp_add", 3, 0),
 	WITH_PART("timestamp_diff", 3, 0), OURS("timestamp_micros"), OURS("timestamp_millis"), OURS("timestamp_seconds"),
@@ -157,8 +158,8 @@ void
 sk_spanner_ddl_init(void)
 {
 	DefineCustomEnumVariable("spanner.dialect",
-							 "Sets the dialect of Spanner's DDL that does not say it itself.",
-							 "Empty means that the first text that says it sets it; auto, that none does.",
+							 "Sets the dialect in which Spanner's DDL is read.",
+							 "Empty means that the first text that only one can read sets it; auto, that none does.",
 							 &sk_ddl_dialect,
 							 SK_SETTING_EMPTY,
 							 dialects,
@@ -177,7 +178,8 @@ sk_spanner_ddl_init(void)
 
 /*
  * sk_ddl_type
- *		Append PostgreSQL's name of a type to "out", and return its class.
+ *		Append PostgreSQL's name of a type to "out", and return its class; with
+ *		NULL only make sure that the dialect has the type.
  */
 SkDdlType
 sk_ddl_type(SkDdlText *ddl, const SkTypeName *name, StringInfo out)
@@ -192,8 +194,9 @@ sk_ddl_type(SkDdlText *ddl, const SkTypeName *name, StringInfo out)
 			entry = &types[i];
 	}
 	if (entry == NULL)
-		sk_ddl_refuse_type(ddl, name->at + (name->is_array && ddl->tokens[name->at + 1].text[0] == '<' ? 2 : 0),
-						   name->name);
+		sk_ddl_refuse_type(ddl, name->at, name->name);
+	if (out == NULL)
+		return entry->type;
 	if ((name->length != 0 && entry->max_length == 0) || name->scale != 0 ||
 		(name->length == 0 && entry->max_length != 0 && entry->dialect == 'g'))
 		SK_DDL_ERROR(ddl, name->at, ERRCODE_SYNTAX_ERROR,
@@ -416,6 +419,31 @@ matched_length(const char **regex, int *groups)
 	(*regex)++;
 	other = matched_length(regex, groups);
 	return length >= 0 && length == other && *groups == first_group ? length : NO_LENGTH;
+}
+
+/*
+ * sk_ddl_is_reserved
+ *		Does GoogleSQL reserve a word, which is in lower case?
+ *
+ * The words are those of its documentation.
+ */
+bool
+sk_ddl_is_reserved(const char *word)
+{
+	static const char *const words[] = {
+		"all", "and", "any", "array", "as", "asc", "assert_rows_modified", "at", "between", "by", "case",
+		"cast", "collate", "contains", "create", "cross", "cube", "current", "default", "define", "desc",
+		"distinct", "else", "end", "enum", "escape", "except", "exclude", "exists", "extract", "false",
+		"fetch", "following", "for", "from", "full", "group", "grouping", "groups", "hash", "having",
+		"if", "ignore", "in", "inner", "intersect", "interval", "into", "is", "join", "lateral", "left",
+		"like", "limit", "lookup", "merge", "natural", "new", "no", "not", "null", "nulls", "of", "on",
+		"or", "order", "outer", "over", "partition", "preceding", "proto", "range", "recursive",
+		"respect", "right", "rollup", "rows", "select", "set", "some", "struct", "tablesample", "then",
+		"to", "treat", "true", "unbounded", "union", "unnest", "using", "when", "where", "window", "with",
+		"within", NULL
+	};
+
+	return sk_ddl_one_of(word, words);
 }
 
 /*

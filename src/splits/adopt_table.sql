@@ -67,6 +67,13 @@ AS $$
     FROM pg_constraint
    WHERE contype = 'f' AND confrelid = relation
   UNION
+  -- one that is not enforced is not valid either, and needs not be
+  SELECT format('constraint %I, which is NOT VALID or NO INHERIT', conname), NULL, 'obstacle'
+    FROM pg_constraint k
+   WHERE conrelid = relation AND contype = ANY ('{c,n}')
+     AND (connoinherit
+          OR NOT convalidated AND coalesce(to_jsonb(k) ->> 'conenforced', 'true') = 'true')
+  UNION
   SELECT format('publication %I%s', p.pubname,
                 CASE WHEN x.prrelid IS NULL THEN ', which has no publish_via_partition_root' END),
          NULL, 'obstacle'
@@ -94,7 +101,6 @@ AS $$
    ORDER BY 1
 $$;
 
--- A constraint that is not enforced is not valid either, and needs not be.
 CREATE FUNCTION spanner_internal.check_adoption(relation regclass)
 RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
@@ -102,12 +108,9 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   t pg_class;
-  child name;
-  constraint_name name;
   obstacles text;
 BEGIN
   SELECT * INTO t FROM pg_class WHERE oid = relation;
-  child := spanner_internal.split_name(t.relname, '_p0');
   IF t.oid IS NULL THEN
     RAISE undefined_table USING
       MESSAGE = format('relation with OID %s does not exist', relation::oid);
@@ -123,82 +126,145 @@ BEGIN
       HINT = concat('Add one with ALTER TABLE ... ADD PRIMARY KEY: ',
                     'the table is split by its first column.');
   END IF;
-  SELECT k.conname INTO constraint_name
-    FROM pg_constraint k
-   WHERE k.conrelid = relation AND k.contype = ANY ('{c,n}')
-     AND (k.connoinherit
-          OR NOT k.convalidated AND coalesce(to_jsonb(k) ->> 'conenforced', 'true') = 'true')
-   ORDER BY 1 LIMIT 1;
-  IF constraint_name IS NOT NULL THEN
-    RAISE object_not_in_prerequisite_state USING
-      MESSAGE = format('constraint "%s" of table "%s" is NOT VALID or NO INHERIT',
-                       constraint_name, t.relname),
-      HINT = concat('A partitioned table cannot have it like this. Run ALTER TABLE ... VALIDATE ',
-                    'CONSTRAINT, or drop it and add it again without NO INHERIT.');
-  END IF;
   SELECT string_agg(object, ', ') INTO obstacles
     FROM spanner_internal.list_dependents(relation)
    WHERE fate = 'obstacle';
   IF obstacles IS NOT NULL THEN
     RAISE dependent_objects_still_exist USING
-      MESSAGE = format('other objects refer to table "%s"', t.relname),
+      MESSAGE = format('some objects keep table "%s" from being partitioned', t.relname),
       DETAIL = format('These are: %s.', obstacles),
       HINT = concat('Drop them first',
                     CASE WHEN obstacles ~ 'which belongs to'
                          THEN ', or adopt the table as a role that may act as their owners' END,
+                    CASE WHEN obstacles ~ 'NOT VALID'
+                         THEN ', or validate constraints and add them without NO INHERIT' END,
                     '. A table with partitions on other servers can have no unique key for ',
                     'foreign keys to refer to.');
-  ELSIF EXISTS (SELECT FROM pg_class WHERE relnamespace = t.relnamespace AND relname = child) THEN
-    RAISE duplicate_table USING MESSAGE = format('relation "%s" already exists', child),
-      HINT = 'The split is named like this; rename or drop the relation first.';
   END IF;
 END
 $$;
 
--- The commands that give the rights on a table on another one.
+-- The commands that give the rights on a table on another one, without what default privileges have
+-- given, and what the owner has given up.
 CREATE FUNCTION spanner_internal.adoption_rights(relation regclass, target text)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 BEGIN ATOMIC
-  -- what default privileges have given, and what the owner has given up
   SELECT format('REVOKE ALL ON TABLE %s FROM %s', target, spanner_internal.role_clause(a.grantee))
     FROM pg_class c
     JOIN pg_default_acl d ON d.defaclobjtype = 'r' AND d.defaclnamespace IN (0, c.relnamespace)
    CROSS JOIN aclexplode(d.defaclacl) a
    WHERE c.oid = relation
-   GROUP BY a.grantee
-  UNION ALL
+  UNION
   SELECT format('REVOKE ALL ON TABLE %s FROM %I', target, pg_get_userbyid(c.relowner))
     FROM pg_class c
    WHERE c.oid = relation AND NOT c.relacl @> (acldefault('r', c.relowner))[1]
   UNION ALL
-  SELECT format('GRANT %s ON TABLE %s TO %s%s',
+  SELECT format('GRANT %s ON TABLE %s TO %I',
                 string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type), target,
-                spanner_internal.role_clause(a.grantee),
-                CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END)
+                pg_get_userbyid(c.relowner))
     FROM pg_class c
-   CROSS JOIN aclexplode(c.relacl) a
-   WHERE c.oid = relation
-   GROUP BY a.grantee, a.is_grantable
+   CROSS JOIN aclexplode(coalesce(c.relacl, acldefault('r', c.relowner))) a
+   WHERE c.oid = relation AND a.grantee = c.relowner
+     AND (c.relacl IS NOT NULL
+          OR EXISTS (SELECT FROM pg_default_acl d WHERE d.defaclobjtype = 'r'))
+   GROUP BY c.relowner
   UNION ALL
-  SELECT format('GRANT %s (%I) ON TABLE %s TO %s%s', a.privilege_type, c.attname, target,
-                spanner_internal.role_clause(a.grantee),
-                CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END)
-    FROM pg_attribute c
-   CROSS JOIN aclexplode(c.attacl) a
-   WHERE c.attrelid = relation;
+  SELECT concat(g.head, target, g.tail)
+    FROM spanner_internal.table_grants(relation, NULL, NULL) g;
 END;
 
--- The commands that give a table the comment and the policies of another one.
-CREATE FUNCTION spanner_internal.adoption_policies(relation regclass, target text)
-RETURNS SETOF text
+-- Sequences follow, with the commands of each.  An identity column gets a sequence of the same
+-- options on the new table, and goes on where the old one is; a partition cannot have identity of
+-- its own.  LIKE leaves out the default of an identity whose sequence has a kind.
+CREATE FUNCTION spanner_internal.adoption_sequences(
+  relation regclass,
+  target text,
+  child text,
+  OUT attnum smallint,
+  OUT made oid,
+  OUT commands text[])
+RETURNS SETOF record
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 BEGIN ATOMIC
-  SELECT format('COMMENT ON TABLE %s IS %L', target, d)
-    FROM obj_description(relation, 'pg_class') d
-   WHERE d IS NOT NULL
+  SELECT a.attnum, CASE d.deptype WHEN 'i' THEN c.oid END,
+         CASE d.deptype WHEN 'i' THEN ARRAY[
+           format('ALTER TABLE %s ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %s '
+                  'START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s%s)',
+                  target, a.attname,
+                  CASE a.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, t.new_name,
+                  s.seqstart, s.seqincrement, s.seqmin, s.seqmax, s.seqcache,
+                  CASE WHEN s.seqcycle THEN ' CYCLE' END),
+           format('SELECT pg_catalog.setval(%L, last_value, is_called) FROM %s', t.new_name,
+                  c.oid::regclass),
+           format('ALTER TABLE %s ALTER COLUMN %I DROP IDENTITY', child, a.attname),
+           format('ALTER SEQUENCE %s RENAME TO %I', t.new_name, c.relname)]
+           || ARRAY(SELECT concat(g.head, c.oid::regclass, g.tail)
+                      FROM spanner_internal.table_grants(c.oid, NULL, NULL) g)
+         ELSE ARRAY[
+           format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT ', target, a.attname)
+           || (SELECT spanner_internal.quote_expression(pg_get_expr(e.adbin, e.adrelid))
+                 FROM pg_seclabel l
+                 JOIN pg_attrdef e ON e.adrelid = relation AND e.adnum = a.attnum
+                WHERE l.provider = 'spanner_keys' AND l.classoid = 'pg_class'::regclass
+                  AND l.objoid = c.oid AND l.objsubid = 0 AND l.label ~ 'identity *='),
+           format('ALTER SEQUENCE %s OWNED BY %s.%I', c.oid::regclass, target, a.attname)] END
+    FROM pg_depend d
+    JOIN pg_sequence s ON s.seqrelid = d.objid
+    JOIN pg_class c ON c.oid = s.seqrelid
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+   CROSS JOIN LATERAL (
+     SELECT format('%I.%I', n.nspname, spanner_internal.split_name(c.relname, '_new'))) t (new_name)
+   WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
+     AND d.refobjid = relation AND d.deptype = ANY ('{a,i}');
+END;
+
+-- Indexes and statistics objects of the partition get other names, triggers go, policies stay; the
+-- partitioned table gets all of them under the old names, and its indexes take in the others.
+CREATE FUNCTION spanner_internal.adoption_objects(
+  relation regclass,
+  target text,
+  nspname name,
+  child name,
+  OUT class regclass,
+  OUT made oid,
+  OUT name name,
+  OUT commands text[])
+RETURNS SETOF record
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT 'pg_class'::regclass, c.oid, c.relname, ARRAY[
+           format('ALTER INDEX %s RENAME TO %I', c.oid::regclass,
+                  spanner_internal.split_index_name(child, c.relname)),
+           pg_get_indexdef(c.oid)]
+    FROM pg_index i
+    JOIN pg_class c ON c.oid = i.indexrelid
+   WHERE i.indrelid = relation AND NOT i.indisunique AND i.indisvalid AND NOT i.indisexclusion
   UNION ALL
-  SELECT format('CREATE POLICY %I ON %s AS %s FOR %s TO %s%s%s', p.polname, target,
+  SELECT 'pg_trigger', t.oid, t.tgname, ARRAY[
+           format('DROP TRIGGER %I ON %I.%I', t.tgname, nspname, child),
+           pg_get_triggerdef(t.oid),
+           CASE WHEN t.tgenabled <> 'O'
+                THEN format('ALTER TABLE %s %s TRIGGER %I', target,
+                            CASE t.tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA'
+                                             ELSE 'ENABLE ALWAYS' END, t.tgname) END]
+    FROM pg_trigger t
+   WHERE t.tgrelid = relation AND NOT t.tgisinternal
+  UNION ALL
+  SELECT 'pg_statistic_ext', s.oid, s.stxname, ARRAY[
+           format('ALTER STATISTICS %I.%I RENAME TO %I', n.nspname, s.stxname,
+                  spanner_internal.split_index_name(child, s.stxname)),
+           pg_get_statisticsobjdef(s.oid),
+           format('ALTER STATISTICS %I.%I SET STATISTICS ', n.nspname, s.stxname)
+           || nullif(s.stxstattarget, -1)]
+    FROM pg_statistic_ext s
+    JOIN pg_class c ON c.oid = s.stxrelid AND c.relowner = s.stxowner
+    JOIN pg_namespace n ON n.oid = s.stxnamespace
+   WHERE s.stxrelid = relation
+  UNION ALL
+  SELECT 'pg_policy', p.oid, p.polname, ARRAY[
+           format('CREATE POLICY %I ON %s AS %s FOR %s TO %s%s%s', p.polname, target,
                 CASE WHEN p.polpermissive THEN 'PERMISSIVE' ELSE 'RESTRICTIVE' END,
                 CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE'
                               WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
@@ -206,192 +272,14 @@ BEGIN ATOMIC
                    FROM unnest(p.polroles) r),
                 ' USING ' || spanner_internal.quote_expression(pg_get_expr(p.polqual, p.polrelid)),
                 ' WITH CHECK '
-                || spanner_internal.quote_expression(pg_get_expr(p.polwithcheck, p.polrelid)))
+                || spanner_internal.quote_expression(pg_get_expr(p.polwithcheck, p.polrelid)))]
     FROM pg_policy p
-   WHERE p.polrelid = relation
-  UNION ALL
-  SELECT format('COMMENT ON POLICY %I ON %s IS %L', p.polname, target, d)
-    FROM pg_policy p
-   CROSS JOIN obj_description(p.oid, 'pg_policy') d
-   WHERE p.polrelid = relation AND d IS NOT NULL
-  UNION ALL
-  SELECT format('ALTER TABLE %s %s ROW LEVEL SECURITY', target, s.word)
-    FROM pg_class c
-   CROSS JOIN LATERAL (VALUES (c.relrowsecurity, 'ENABLE'),
-                              (c.relforcerowsecurity, 'FORCE')) s (is_set, word)
-   WHERE c.oid = relation AND s.is_set;
+   WHERE p.polrelid = relation;
 END;
 
--- Security labels of the table and its columns.
-CREATE FUNCTION spanner_internal.adoption_labels(relation regclass, target text)
-RETURNS SETOF text
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT format('SECURITY LABEL FOR %I ON %s %s%s IS %L', l.provider,
-                CASE l.objsubid WHEN 0 THEN 'TABLE' ELSE 'COLUMN' END, target,
-                '.' || quote_ident(a.attname), l.label)
-    FROM pg_seclabel l
-    LEFT JOIN pg_attribute a ON a.attrelid = l.objoid AND a.attnum = l.objsubid AND l.objsubid > 0
-   WHERE l.classoid = 'pg_class'::regclass AND l.objoid = relation
-   ORDER BY l.provider, l.objsubid;
-END;
-
--- An identity column gets a sequence of the same options on the new table, and goes on where the
--- old one is; a partition cannot have identity of its own.
-CREATE FUNCTION spanner_internal.adoption_identity(
-  sequence regclass,
-  target text,
-  child text,
-  column_name name,
-  identity "char")
-RETURNS SETOF text
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  WITH s AS (
-    SELECT format('%I.%I', n.nspname, c.relname) AS old_name, c.relname, c.relacl, c.relowner,
-           format('%I.%I', n.nspname, spanner_internal.split_name(c.relname, '_new')) AS new_name,
-           o.*, obj_description(c.oid, 'pg_class') AS comment
-      FROM pg_sequence o
-      JOIN pg_class c ON c.oid = o.seqrelid
-      JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE o.seqrelid = sequence)
-  SELECT format('ALTER TABLE %s ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %s '
-                'START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s%s)',
-                target, column_name, CASE identity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END,
-                new_name, seqstart, seqincrement, seqmin, seqmax, seqcache,
-                CASE WHEN seqcycle THEN ' CYCLE' END)
-    FROM s
-  UNION ALL
-  SELECT format('SELECT pg_catalog.setval(%L, last_value, is_called) FROM %s', new_name, old_name)
-    FROM s
-  UNION ALL
-  SELECT format('ALTER TABLE %s ALTER COLUMN %I DROP IDENTITY', child, column_name)
-  UNION ALL
-  SELECT format('ALTER SEQUENCE %s RENAME TO %I', new_name, relname)
-    FROM s
-  UNION ALL
-  SELECT format('COMMENT ON SEQUENCE %s IS %L', old_name, comment)
-    FROM s
-   WHERE comment IS NOT NULL
-  UNION ALL
-  SELECT format('GRANT %s ON SEQUENCE %s TO %s%s',
-                string_agg(g.privilege_type, ', ' ORDER BY g.privilege_type), old_name,
-                spanner_internal.role_clause(g.grantee),
-                CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
-    FROM s
-   CROSS JOIN aclexplode(s.relacl) g
-   WHERE g.grantee <> s.relowner
-   GROUP BY old_name, g.grantee, g.is_grantable;
-END;
-
--- LIKE leaves out the default of an identity whose sequence has a kind.
-CREATE FUNCTION spanner_internal.adoption_sequences(relation regclass, target text, child text)
-RETURNS SETOF text
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  WITH owned AS (
-    SELECT s.seqrelid::regclass AS sequence, d.deptype, a.attname, a.attidentity, a.attnum
-      FROM pg_depend d
-      JOIN pg_sequence s ON s.seqrelid = d.objid
-      JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-     WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
-       AND d.refobjid = relation AND d.deptype = ANY ('{a,i}')),
-  kept (place, attnum, command) AS (
-    SELECT 1, o.attnum,
-           format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s', target, o.attname,
-                  spanner_internal.quote_expression(pg_get_expr(e.adbin, e.adrelid)))
-      FROM owned o
-      JOIN pg_seclabel l ON l.provider = 'spanner_keys' AND l.classoid = 'pg_class'::regclass
-                        AND l.objoid = o.sequence AND l.objsubid = 0
-      JOIN pg_attrdef e ON e.adrelid = relation AND e.adnum = o.attnum
-     WHERE o.deptype = 'a' AND l.label ~ 'identity *='
-    UNION ALL
-    SELECT 2, o.attnum, format('ALTER SEQUENCE %s OWNED BY %s.%I', o.sequence, target, o.attname)
-      FROM owned o
-     WHERE o.deptype = 'a')
-  (SELECT command FROM kept ORDER BY attnum, place)
-  UNION ALL
-  SELECT c
-    FROM owned o
-   CROSS JOIN LATERAL spanner_internal.adoption_identity(o.sequence, target, child, o.attname,
-                                                         o.attidentity) c
-   WHERE o.deptype = 'i';
-END;
-
--- Indexes of the partition get other names, and the partitioned table gets indexes of the old
--- names, which take them in.
-CREATE FUNCTION spanner_internal.adoption_indexes(relation regclass, nspname name, child name)
-RETURNS SETOF text
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT x.command
-    FROM pg_index i
-    JOIN pg_class c ON c.oid = i.indexrelid
-   CROSS JOIN LATERAL (VALUES
-     (1, format('ALTER INDEX %I.%I RENAME TO %I', nspname, c.relname,
-                spanner_internal.split_index_name(child, c.relname))),
-     (2, pg_get_indexdef(i.indexrelid)),
-     (3, format('COMMENT ON INDEX %I.%I IS ', nspname, c.relname)
-         || quote_literal(obj_description(c.oid, 'pg_class')))) x (place, command)
-   WHERE i.indrelid = relation AND NOT i.indisunique AND i.indisvalid AND NOT i.indisexclusion
-     AND x.command IS NOT NULL
-   ORDER BY c.relname, x.place;
-END;
-
--- The commands that give the triggers of a table to the partitioned one in its place.
-CREATE FUNCTION spanner_internal.adoption_triggers(relation regclass, target text)
-RETURNS SETOF text
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT x.command
-    FROM pg_trigger t
-   CROSS JOIN LATERAL (VALUES
-     (1, pg_get_triggerdef(t.oid)),
-     (2, format('ALTER TABLE %s %s TRIGGER %I', target,
-                CASE t.tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA'
-                                 ELSE 'ENABLE ALWAYS' END, t.tgname)),
-     (3, format('COMMENT ON TRIGGER %I ON %s IS ', t.tgname, target)
-         || quote_literal(obj_description(t.oid, 'pg_trigger')))) x (place, command)
-   WHERE t.tgrelid = relation AND NOT t.tgisinternal
-     AND x.command IS NOT NULL AND (x.place <> 2 OR t.tgenabled <> 'O')
-   ORDER BY t.tgname, x.place;
-END;
-
--- Statistics objects of the partition get other names, as its indexes do.
-CREATE FUNCTION spanner_internal.adoption_statistics(relation regclass, child name)
-RETURNS SETOF text
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT x.command
-    FROM pg_statistic_ext s
-    JOIN pg_class c ON c.oid = s.stxrelid AND c.relowner = s.stxowner
-    JOIN pg_namespace n ON n.oid = s.stxnamespace
-   CROSS JOIN LATERAL (VALUES
-     (1, format('ALTER STATISTICS %I.%I RENAME TO %I', n.nspname, s.stxname,
-                spanner_internal.split_index_name(child, s.stxname))),
-     (2, pg_get_statisticsobjdef(s.oid)),
-     (3, format('ALTER STATISTICS %I.%I SET STATISTICS ', n.nspname, s.stxname)
-         || nullif(s.stxstattarget, -1)),
-     (4, format('COMMENT ON STATISTICS %I.%I IS ', n.nspname, s.stxname)
-         || quote_literal(obj_description(s.oid, 'pg_statistic_ext')))) x (place, command)
-   WHERE s.stxrelid = relation AND x.command IS NOT NULL
-   ORDER BY n.nspname, s.stxname, x.place;
-END;
-
--- A generated column cannot be a partition key, but what it is generated as.
-CREATE FUNCTION spanner_internal.adoption_key(relation regclass)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT coalesce(spanner_internal.quote_expression(pg_get_expr(d.adbin, d.adrelid)),
-                  quote_ident(a.attname))
-    FROM spanner_internal.split_column(relation) k
-    JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = k.attnum
-    LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-     AND a.attgenerated <> '';
-END;
-
--- In their order.  Each is made while the table has its name still, and is one command.
+-- The commands in their order; what is made by some may get a comment.  Each is made while the
+-- table has its name still, and is one command.  A generated column cannot be a partition key, but
+-- what it is generated as.
 CREATE FUNCTION spanner_internal.adoption_commands(relation regclass)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
@@ -399,69 +287,62 @@ SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
   WITH t AS (
-    SELECT n.nspname, p.name AS child, format('%I.%I', n.nspname, c.relname) AS target,
+    SELECT c.*, n.nspname, p.name AS child, format('%I.%I', n.nspname, c.relname) AS target,
            format('%I.%I', n.nspname, p.name) AS part
       FROM pg_class c
       JOIN pg_namespace n ON n.oid = c.relnamespace
      CROSS JOIN LATERAL spanner_internal.split_name(c.relname, '_p0') p (name)
-     WHERE c.oid = relation)
-  SELECT format('ALTER TABLE %s RENAME TO %I', target, child) FROM t
-  UNION ALL
-  SELECT format('CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING '
-                'CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS) '
-                'PARTITION BY RANGE (%s)%s', target, part, spanner_internal.adoption_key(relation),
-                ' TABLESPACE ' || quote_ident(s.spcname))
-    FROM t
-    JOIN pg_class c ON c.oid = relation
-    LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
-  UNION ALL
-  SELECT r FROM t CROSS JOIN LATERAL spanner_internal.adoption_rights(relation, target) r
-  UNION ALL
-  SELECT p FROM t CROSS JOIN LATERAL spanner_internal.adoption_policies(relation, target) p
-  UNION ALL
-  SELECT s FROM t CROSS JOIN LATERAL spanner_internal.adoption_sequences(relation, target, part) s
-  UNION ALL
-  SELECT concat('ALTER TABLE ', target, s)
-    FROM t
-   CROSS JOIN LATERAL spanner_internal.column_settings(relation, true) s
-  UNION ALL
-  SELECT l FROM t CROSS JOIN LATERAL spanner_internal.adoption_labels(relation, target) l
-  UNION ALL
-  SELECT s FROM t CROSS JOIN LATERAL spanner_internal.adoption_statistics(relation, child) s
-  UNION ALL
-  SELECT format('DROP TRIGGER %I ON %s', g.tgname, part)
-    FROM t
-    JOIN pg_trigger g ON g.tgrelid = relation AND NOT g.tgisinternal
-  UNION ALL
-  SELECT format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (MINVALUE) TO (MAXVALUE)',
-                target, part)
-    FROM t
-  UNION ALL
-  SELECT i FROM t CROSS JOIN LATERAL spanner_internal.adoption_indexes(relation, nspname, child) i
-  UNION ALL
-  SELECT g FROM t CROSS JOIN LATERAL spanner_internal.adoption_triggers(relation, target) g
+     WHERE c.oid = relation),
+  step (place, class, made, name, commands) AS (
+    SELECT 1, 'pg_class'::regclass, relation::oid, NULL, ARRAY[
+             format('ALTER TABLE %s RENAME TO %I', t.target, t.child),
+             format('CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING '
+                    'CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS) '
+                    'PARTITION BY RANGE (%s)%s', t.target, t.part,
+                    coalesce(spanner_internal.quote_expression(pg_get_expr(d.adbin, d.adrelid)),
+                             k.expression), ' TABLESPACE ' || quote_ident(s.spcname))]
+      FROM t
+     CROSS JOIN LATERAL spanner_internal.split_column(relation) k
+      LEFT JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = k.attnum
+                              AND a.attgenerated <> ''
+      LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+      LEFT JOIN pg_tablespace s ON s.oid = t.reltablespace
+    UNION ALL
+    SELECT 2, NULL, NULL, NULL,
+           ARRAY[CASE WHEN relrowsecurity
+                      THEN format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', target) END,
+                 CASE WHEN relforcerowsecurity
+                      THEN format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', target) END]
+           || ARRAY(SELECT spanner_internal.adoption_rights(relation, target))
+           || ARRAY(SELECT concat('ALTER TABLE ', target, s)
+                      FROM spanner_internal.column_settings(relation, true) s)
+           || ARRAY(SELECT format('SECURITY LABEL FOR %I ON %s %s IS %L', l.provider,
+                                  upper(l.objtype), l.objname, l.label)
+                      FROM pg_seclabels l
+                     WHERE l.classoid = 'pg_class'::regclass AND l.objoid = relation)
+      FROM t
+    UNION ALL
+    SELECT 3, 'pg_class', q.made, q.attnum::text, q.commands
+      FROM t
+     CROSS JOIN LATERAL spanner_internal.adoption_sequences(relation, target, part) q
+    UNION ALL
+    SELECT 4, NULL, NULL, NULL, ARRAY[format(
+             'ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (MINVALUE) TO (MAXVALUE)',
+             target, part)]
+      FROM t
+    UNION ALL
+    SELECT 5, o.*
+      FROM t
+     CROSS JOIN LATERAL spanner_internal.adoption_objects(relation, target, nspname, child) o)
+  SELECT c.command
+    FROM step s
+   CROSS JOIN LATERAL pg_identify_object(s.class, s.made, 0) i
+   CROSS JOIN LATERAL unnest(s.commands || (
+     format('COMMENT ON %s %s IS ', upper(split_part(i.type, ' ', 1)), i.identity)
+     || quote_literal(obj_description(s.made, s.class::text::name)))) WITH ORDINALITY c (command, n)
+   WHERE c.command IS NOT NULL
+   ORDER BY s.place, s.class, s.name, c.n
 $$;
-
--- Views that follow, each with its owner.
-CREATE FUNCTION spanner_internal.adoption_views(
-  relation regclass,
-  OUT owner oid,
-  OUT command text)
-RETURNS SETOF record
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
-  SELECT v.relowner,
-         format('CREATE OR REPLACE VIEW %s%s AS %s', v.oid::regclass,
-                ' WITH (' || array_to_string(v.reloptions, ', ') || ')',
-                rtrim(pg_get_viewdef(v.oid), ';'))
-    FROM spanner_internal.list_dependents(relation) d
-    JOIN pg_class v ON v.oid = d.viewid
-   WHERE d.fate = 'follows'
-   ORDER BY 2
-$$;
-
 
 -- Constraints and objects of others that mean the split from then on.
 CREATE FUNCTION spanner_internal.tell_what_stays(relation regclass)
@@ -475,17 +356,14 @@ DECLARE
   child name := spanner_internal.split_name(tablename, '_p0');
   kept text;
 BEGIN
-  SELECT string_agg(quote_ident(o.name), ', ' ORDER BY o.kind, o.name) INTO kept
-    FROM (SELECT contype, conname
-            FROM pg_constraint
-           WHERE conrelid = relation AND contype = ANY ('{p,u,x,f}')
-          UNION ALL
-          SELECT 'z', c.relname
+  SELECT string_agg(quote_ident(o.name), ', ' ORDER BY o.n, o.name) INTO kept
+    FROM (SELECT 2 - (i.indisprimary)::integer, c.relname
             FROM pg_index i
             JOIN pg_class c ON c.oid = i.indexrelid
-           WHERE i.indrelid = relation AND i.indisunique
-             AND NOT EXISTS (SELECT FROM pg_constraint k
-                              WHERE k.conindid = c.oid AND k.contype <> 'f')) o (kind, name);
+           WHERE i.indrelid = relation AND (i.indisunique OR i.indisexclusion)
+          UNION ALL
+          SELECT 3, conname FROM pg_constraint WHERE conrelid = relation AND contype = 'f')
+         o (n, name);
   RAISE NOTICE USING
     MESSAGE = format('some constraints of table "%s" stay on partition "%s"', tablename, child),
     DETAIL = format('These are: %s.', kept),
@@ -535,8 +413,15 @@ BEGIN
             FROM pg_class c
            CROSS JOIN LATERAL spanner_internal.adoption_commands(relation) a
            WHERE c.oid = relation
-           UNION ALL
-          SELECT * FROM spanner_internal.adoption_views(relation)) x (role, command);
+          UNION ALL
+          (SELECT v.relowner,
+                  format('CREATE OR REPLACE VIEW %s%s AS %s', v.oid::regclass,
+                         ' WITH (' || array_to_string(v.reloptions, ', ') || ')',
+                         rtrim(pg_get_viewdef(v.oid), ';'))
+             FROM spanner_internal.list_dependents(relation) d
+             JOIN pg_class v ON v.oid = d.viewid
+            WHERE d.fate = 'follows'
+            ORDER BY 2)) x (role, command);
   FOR i IN 1 .. cardinality(commands)
   LOOP
     statement := spanner_internal.shown_command(roles[i], commands[i]);

@@ -4,23 +4,6 @@
 -- Splits: what is wrong with them, and what to do about their sizes
 --
 
--- Of a server, once.
-CREATE FUNCTION spanner_internal.server_findings(facts jsonb, OUT finding text, OUT detail text)
-RETURNS SETOF record
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT 'extension version', p
-    FROM spanner_internal.version_problem(facts) p
-   WHERE p IS NOT NULL
-  UNION ALL
-  SELECT 'wal_level', format('%s: no split can be moved from there', facts ->> 'wal_level')
-   WHERE facts ->> 'wal_level' <> 'logical'
-  UNION ALL
-  SELECT 'left by a move', string_agg(m, ', ')
-    FROM jsonb_array_elements_text(facts -> 'moves') m
-  HAVING count(*) > 0;
-END;
-
 -- The bounds are an expression of the partitioned table, so they are not evaluated where a
 -- partition is of another owner.
 CREATE FUNCTION spanner_internal.count_outside(partition regclass, relation regclass)
@@ -40,33 +23,57 @@ EXCEPTION WHEN insufficient_privilege THEN
 END
 $$;
 
--- What is wrong with the table behind a foreign partition.
-CREATE FUNCTION spanner_internal.partition_findings(
-  partition regclass,
+-- What is wrong with a split or a copy, of which its server says these facts; at the first one, what
+-- is wrong with the server.  A split that is here has no other table to be compared with.
+CREATE FUNCTION spanner_internal.split_findings(
   relation regclass,
+  partition regclass,
+  copy name,
+  is_here boolean,
+  is_first boolean,
   facts jsonb,
   OUT finding text,
   OUT detail text)
 RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_variable
-DECLARE
-  there jsonb := facts #> '{table,parts}';
-BEGIN
-  RETURN QUERY
-    SELECT *
-      FROM spanner_internal.part_differences(spanner_internal.table_parts(relation), there);
-  IF NOT EXISTS (SELECT FROM jsonb_array_elements(there) c
-                  WHERE c ->> 'kind' = 'check' AND c ->> 'name' ~ '_bounds$'
-                    AND c -> 'not_valid' IS NULL) THEN
-    finding := 'bounds not checked';
-    detail := spanner_internal.count_outside(partition, relation);
-    RETURN NEXT;
-  END IF;
-END
-$$;
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+  WITH there AS (
+    SELECT facts #> '{table,parts}' AS parts
+     WHERE NOT is_here AND NOT facts ? 'version_problem')
+  SELECT 'extension version', facts ->> 'version_problem'
+   WHERE is_first AND facts ? 'version_problem'
+  UNION ALL
+  SELECT 'wal_level', format('%s: no split can be moved from there', facts ->> 'wal_level')
+   WHERE is_first AND copy IS NULL AND facts ->> 'wal_level' <> 'logical'
+  UNION ALL
+  SELECT 'left by a move', string_agg(m, ', ')
+    FROM jsonb_array_elements_text(facts -> 'moves') m
+   WHERE is_first AND copy IS NULL
+  HAVING count(*) > 0
+  UNION ALL
+  SELECT CASE WHEN copy IS NULL THEN 'no table' ELSE 'copy missing' END,
+         'there is no such table; while a split is cut, it is a view'
+    FROM there
+   WHERE parts IS NULL
+  UNION ALL
+  SELECT 'copy not up to date', p
+    FROM there
+   CROSS JOIN spanner_internal.copy_problem(relation, copy, facts -> 'copies' ->> copy) p
+   WHERE copy IS NOT NULL AND parts IS NOT NULL AND p <> ''
+  UNION ALL
+  SELECT d.finding, d.detail
+    FROM there
+   CROSS JOIN spanner_internal.part_differences(
+     spanner_internal.table_parts(relation), parts) d
+  UNION ALL
+  SELECT 'bounds not checked', spanner_internal.count_outside(partition, relation)
+    FROM there
+   WHERE copy IS NULL AND parts IS NOT NULL
+     AND NOT EXISTS (SELECT
+                       FROM jsonb_array_elements(parts) c
+                      WHERE c ->> 'kind' = 'check' AND c ->> 'name' ~ '_bounds$'
+                        AND c ->> 'text' !~ ' NOT VALID$');
+END;
 
 CREATE FUNCTION spanner.check_splits(
   relation regclass,
@@ -80,44 +87,37 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_variable
 DECLARE
-  asked name[] := '{}';
+  is_copied boolean := EXISTS (SELECT FROM spanner_internal.list_copies(relation));
   part record;
-  facts jsonb;
 BEGIN
-  IF EXISTS (SELECT FROM spanner_internal.list_copies(relation)) THEN
-    RETURN QUERY SELECT NULL::regclass, c.* FROM spanner_internal.copy_findings(relation) c;
-    RETURN;
-  END IF;
-  FOR part IN SELECT * FROM spanner_internal.list_splits(relation)
+  FOR part IN
+    SELECT x.*, row_number() OVER (PARTITION BY x.server ORDER BY x.split) = 1 AS is_first
+      FROM (SELECT s.split, s.partition, s.server, s.schemaname, s.tablename, NULL::name AS copy
+              FROM spanner_internal.list_splits(CASE WHEN NOT is_copied THEN relation END) s
+            UNION ALL
+            SELECT 1, NULL, c.server, c.schemaname, c.tablename, c.copy
+              FROM spanner_internal.list_copies(relation) c) x
+     ORDER BY x.split, x.server
   LOOP
     partition := part.partition;
     server := part.server;
     BEGIN
-      facts := spanner_internal.split_facts(server, part.schemaname, part.tablename);
+      RETURN QUERY
+        SELECT partition, server, f.finding, f.detail
+          FROM spanner_internal.split_facts(server, part.schemaname, part.tablename) t (facts)
+         CROSS JOIN LATERAL spanner_internal.split_findings(
+           relation, partition, part.copy, server IS NULL, part.is_first, t.facts) f;
     EXCEPTION WHEN OTHERS THEN
       finding := 'not reachable';
       detail := SQLERRM;
       RETURN NEXT;
-      CONTINUE;
     END;
-    IF NOT coalesce(server = ANY (asked), false) THEN
-      asked := asked || server;
-      RETURN QUERY
-        SELECT partition, server, f.finding, f.detail
-          FROM spanner_internal.server_findings(facts) f;
-    END IF;
-    CONTINUE WHEN server IS NULL OR spanner_internal.version_problem(facts) IS NOT NULL;
-    IF jsonb_typeof(facts -> 'table') = 'object' THEN
-      RETURN QUERY
-        SELECT partition, server, f.finding, f.detail
-          FROM spanner_internal.partition_findings(partition, relation, facts) f;
-    ELSE
-      finding := 'no table';
-      detail := format('"%s.%s" is no table there; while a split is cut, it is a view',
-                       part.schemaname, part.tablename);
-      RETURN NEXT;
-    END IF;
   END LOOP;
+  RETURN QUERY
+    SELECT NULL::regclass, s, 'copy missing', 'other tables have splits there'
+      FROM spanner_internal.servers_with_splits() s
+     WHERE is_copied
+       AND s NOT IN (SELECT l.server FROM spanner_internal.list_copies(relation) l);
 END
 $$;
 

@@ -100,93 +100,27 @@ BEGIN
 END
 $$;
 
--- What replication lacks here.
-CREATE FUNCTION spanner_internal.copy_source_problem(copy name, relation regclass)
+-- What keeps a copy from being up to date, by the state of its subscription there and by what
+-- replication has here; an empty text if nothing does.
+CREATE FUNCTION spanner_internal.copy_problem(relation regclass, copy name, state text)
 RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
-  SELECT CASE WHEN NOT EXISTS (
-                SELECT
-                  FROM pg_publication p
-                  JOIN pg_publication_rel r ON r.prpubid = p.oid
-                 WHERE p.pubname = copy AND r.prrelid = relation)
-              THEN 'the publication here is gone'
-              WHEN s.slot_name IS NULL THEN 'the replication slot here is gone'
-              WHEN s.wal_status = 'lost' THEN 'the replication slot here has lost its log'
-              WHEN NOT s.active
-              THEN format('nothing reads the replication slot here, which is %s behind',
-                          pg_size_pretty(pg_wal_lsn_diff(pg_current_wal_insert_lsn(),
-                                                         s.confirmed_flush_lsn))) END
+  SELECT concat_ws('; ',
+           CASE WHEN state IS DISTINCT FROM 'ready'
+                THEN format('the subscription is %s', coalesce(state, 'missing')) END,
+           CASE WHEN NOT EXISTS (
+                  SELECT
+                    FROM pg_publication p
+                    JOIN pg_publication_rel r ON r.prpubid = p.oid
+                   WHERE p.pubname = copy AND r.prrelid = relation)
+                THEN 'the publication here is gone'
+                WHEN s.slot_name IS NULL THEN 'the replication slot here is gone'
+                WHEN s.wal_status = 'lost' THEN 'the replication slot here has lost its log'
+                WHEN NOT s.active
+                THEN format('nothing reads the replication slot here, which is %s behind',
+                            pg_size_pretty(pg_wal_lsn_diff(pg_current_wal_insert_lsn(),
+                                                           s.confirmed_flush_lsn))) END)
     FROM (VALUES (1)) x
     LEFT JOIN pg_replication_slots s ON s.slot_name = copy;
 END;
-
--- Of one copy.
-CREATE FUNCTION spanner_internal.copy_problems(
-  relation regclass,
-  copy name,
-  facts jsonb,
-  OUT finding text,
-  OUT detail text)
-RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-BEGIN ATOMIC
-  WITH there AS (
-    SELECT facts #> '{table,parts}' AS definition,
-           coalesce(facts -> 'copies' ->> copy, 'missing') AS state)
-  SELECT 'extension version', p
-    FROM spanner_internal.version_problem(facts) p
-   WHERE p IS NOT NULL
-  UNION ALL
-  SELECT 'copy missing', 'there is no such table'
-    FROM there
-   WHERE definition IS NULL AND spanner_internal.version_problem(facts) IS NULL
-  UNION ALL
-  SELECT 'copy not up to date', concat_ws('; ',
-           CASE WHEN state <> 'ready' THEN format('the subscription is %s', state) END,
-           spanner_internal.copy_source_problem(copy, relation))
-    FROM there
-   WHERE spanner_internal.version_problem(facts) IS NULL AND definition IS NOT NULL
-     AND (state <> 'ready' OR spanner_internal.copy_source_problem(copy, relation) IS NOT NULL)
-  UNION ALL
-  SELECT d.finding, d.detail
-    FROM there
-   CROSS JOIN spanner_internal.part_differences(
-     spanner_internal.table_parts(relation), definition) d;
-END;
-
--- What is wrong with the copies of a table.
-CREATE FUNCTION spanner_internal.copy_findings(
-  relation regclass,
-  OUT server name,
-  OUT finding text,
-  OUT detail text)
-RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_variable
-DECLARE
-  copied record;
-  facts jsonb;
-BEGIN
-  FOR copied IN SELECT * FROM spanner_internal.list_copies(relation)
-  LOOP
-    server := copied.server;
-    BEGIN
-      facts := spanner_internal.split_facts(server, copied.schemaname, copied.tablename);
-      RETURN QUERY
-        SELECT server, p.finding, p.detail
-          FROM spanner_internal.copy_problems(relation, copied.copy, facts) p;
-    EXCEPTION WHEN OTHERS THEN
-      finding := 'not reachable';
-      detail := SQLERRM;
-      RETURN NEXT;
-    END;
-  END LOOP;
-  RETURN QUERY
-    SELECT s, 'copy missing', 'other tables have splits there'
-      FROM spanner_internal.servers_with_splits() s
-     WHERE s NOT IN (SELECT l.server FROM spanner_internal.list_copies(relation) l);
-END
-$$;

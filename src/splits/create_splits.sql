@@ -97,9 +97,9 @@ BEGIN
 END
 $$;
 
--- The columns that identify a row, which are the primary key on each server.  The
--- table here cannot have a unique index that shows them.
-CREATE FUNCTION spanner_internal.split_identity(relation regclass, key name[])
+-- The columns that identify a row, which are the primary key on each server: those that are named,
+-- or else a guess, NULL if there is none.  The table here cannot have a unique index to show them.
+CREATE FUNCTION spanner_internal.known_identity(relation regclass, key name[])
 RETURNS name[]
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -107,46 +107,38 @@ SET quote_all_identifiers = off
 AS $$
 #variable_conflict use_column
 DECLARE
-  unknown name := (SELECT k
-                     FROM unnest(key) k
-                    WHERE k IS NULL OR NOT EXISTS (
-                      SELECT FROM pg_attribute a
-                       WHERE a.attrelid = relation AND a.attname = k AND a.attnum > 0)
-                    LIMIT 1);
-  values_of record := spanner_internal.split_values(relation);
   columns name[];
   ids name[];
 BEGIN
-  IF unknown IS NOT NULL THEN
-    RAISE undefined_column USING
-      MESSAGE = format('column "%s" of table "%s" does not exist', unknown,
-                       (SELECT relname FROM pg_class WHERE oid = relation)),
-      HINT = 'Name in key the columns that identify a row.';
-  ELSIF cardinality(key) > 0 THEN
+  IF cardinality(key) > 0 THEN
     RETURN key;
   END IF;
-  SELECT array_agg(a.attname ORDER BY p.n)
-    INTO columns
-    FROM (SELECT partattrs FROM pg_partitioned_table WHERE partrelid = relation) t,
-         unnest(t.partattrs::smallint[]) WITH ORDINALITY p (attnum, n)
-    JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = p.attnum AND p.attnum > 0;
-  -- columns that a sequence fills, or a random value
-  SELECT array_agg(a.attname ORDER BY a.attnum)
-    INTO ids
-    FROM pg_attribute a
+  -- ids are what a sequence fills, or a random value
+  SELECT array_agg(a.attname ORDER BY p.n) FILTER (WHERE p.n IS NOT NULL),
+         array_agg(a.attname ORDER BY a.attnum)
+           FILTER (WHERE a.attidentity <> '' OR pg_get_expr(d.adbin, d.adrelid)
+             ~ concat('\m(nextval|next_value|generate_uuid|gen_random_uuid|uuid_generate_v[0-9]',
+                      '|uuidv[47])\('))
+    INTO columns, ids
+    FROM pg_partitioned_table t
+    JOIN pg_attribute a ON a.attrelid = t.partrelid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN unnest(t.partattrs::smallint[]) WITH ORDINALITY p (attnum, n) USING (attnum)
     LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated = ''
-   WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
-     AND (a.attidentity <> '' OR pg_get_expr(d.adbin, d.adrelid)
-            ~ concat('\m(nextval|next_value|generate_uuid|gen_random_uuid|uuid_generate_v[0-9]',
-                     '|uuidv[47])\('));
+   WHERE t.partrelid = relation;
   IF columns[1] = ANY (ids) THEN
     RETURN columns;
-  ELSIF cardinality(ids) > 0 THEN
+  ELSIF ids IS NOT NULL THEN
     RETURN columns || ARRAY(SELECT i FROM unnest(ids) i WHERE i <> ALL (coalesce(columns, '{}')));
   ELSIF cardinality(columns) > 1
-    AND values_of.keys <@ ARRAY(SELECT quote_ident(c) FROM unnest(columns) c) THEN
+    AND (SELECT v.keys <@ ARRAY(SELECT quote_ident(c) FROM unnest(columns) c)
+           FROM spanner_internal.split_values(relation) v) THEN
     RETURN columns;
   END IF;
+  RAISE WARNING USING ERRCODE = '01000',
+    MESSAGE = format('cannot tell which columns identify a row of table "%s"',
+                     (SELECT relname FROM pg_class WHERE oid = relation)),
+    DETAIL = 'Its partitions get no primary key.',
+    HINT = 'Name the columns with key.';
   RETURN NULL;
 END
 $$;
@@ -160,10 +152,12 @@ AS $$
 DECLARE
   name name := (SELECT relname FROM pg_class WHERE oid = relation);
   key record := spanner_internal.split_column(relation);
-  fallback oid;
 BEGIN
-  PERFORM FROM spanner_internal.list_splits(relation);
-  IF (SELECT partstrat FROM pg_partitioned_table WHERE partrelid = relation) <> 'r' THEN
+  IF EXISTS (SELECT FROM spanner_internal.list_splits(relation)) THEN
+    RAISE object_not_in_prerequisite_state USING
+      MESSAGE = format('table "%s" already has partitions', name),
+      HINT = 'Detach them first, or create a new partitioned table and move the rows there.';
+  ELSIF (SELECT partstrat FROM pg_partitioned_table WHERE partrelid = relation) <> 'r' THEN
     RAISE wrong_object_type USING MESSAGE = format('table "%s" is not partitioned by range', name),
       HINT = 'Create the table with PARTITION BY RANGE on its bit-reversed id or on its shard id.';
   ELSIF coalesce(key.type <> ALL ('{int2,int4,int8}'::regtype[]), true)
@@ -173,43 +167,6 @@ BEGIN
                        format_type(key.type, NULL)),
       HINT = 'The first column of the partition key has to be a bit-reversed id or a shard id.';
   END IF;
-  SELECT i.inhrelid INTO fallback
-    FROM pg_inherits i
-    JOIN pg_class c ON c.oid = i.inhrelid
-   WHERE i.inhparent = relation
-   ORDER BY pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT'
-   LIMIT 1;
-  IF fallback IN (SELECT partdefid FROM pg_partitioned_table WHERE partrelid = relation) THEN
-    RAISE object_not_in_prerequisite_state USING
-      MESSAGE = format('table "%s" has a default partition', name),
-      HINT = format('Detach partition "%s", make the splits, and insert its rows again.',
-                    (SELECT relname FROM pg_class WHERE oid = fallback));
-  ELSIF fallback IS NOT NULL THEN
-    RAISE object_not_in_prerequisite_state USING
-      MESSAGE = format('table "%s" already has partitions', name),
-      HINT = 'Detach them first, or create a new partitioned table and move the rows there.';
-  END IF;
-END
-$$;
-
--- The bounds between equal ranges of shard ids.
-CREATE FUNCTION spanner_internal.shard_points(splits integer, shards integer, type regtype)
-RETURNS text[]
-LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  IF shards < 1 THEN
-    RAISE invalid_parameter_value USING MESSAGE = 'number of shards must be at least 1',
-      HINT = 'Use the number of shards that the table''s shard ids are computed with.';
-  END IF;
-  PERFORM spanner_internal.check_split_count(splits, shards, 'shards');
-  IF type = 'smallint'::regtype AND shards > 32768 THEN
-    RAISE invalid_parameter_value USING
-      MESSAGE = format('type %s has no values for %s shards', format_type(type, NULL), shards),
-      HINT = 'Give at most 32768 shards, or use a column of type integer.';
-  END IF;
-  RETURN ARRAY(SELECT (shards::bigint * i / splits)::text FROM generate_series(1, splits - 1) i);
 END
 $$;
 
@@ -226,91 +183,54 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_variable
 DECLARE
-  name name := (SELECT relname FROM pg_class WHERE oid = relation);
-  key record := spanner_internal.split_column(relation);
   known record := spanner_internal.split_values(relation);
-  width integer := 8 * (SELECT typlen FROM pg_type WHERE oid = key.type) - 1;
+  by_shards boolean := coalesce(known.shards, shards) IS NOT NULL;
   contradiction text := CASE
-    WHEN shards IS NOT NULL AND (known.bits IS NOT NULL OR shards <> known.shards)
-    THEN 'shards'
-    WHEN known.shards IS NOT NULL OR shards IS NOT NULL THEN NULL
-    WHEN bits <> known.bits THEN 'bits'
+    WHEN shards <> known.shards OR shards IS NOT NULL AND known.bits IS NOT NULL THEN 'shards'
+    WHEN bits <> known.bits OR by_shards AND bits IS NOT NULL THEN 'bits'
     WHEN known.bits IS NOT NULL AND stripes <> coalesce(known.stripes, 0)
-    THEN 'stripes' END;
+      OR by_shards AND stripes IS NOT NULL THEN 'stripes' END;
 BEGIN
   IF contradiction IS NOT NULL THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('argument %s contradicts the partition key of table "%s"', contradiction,
-                       name),
+                       (SELECT relname FROM pg_class WHERE oid = relation)),
       HINT = concat('Leave it out: the values of the key are known from its default, ',
-                    'its constraint or its expression.');
-  ELSIF coalesce(known.shards, shards) IS NOT NULL THEN
-    IF bits IS NOT NULL OR stripes IS NOT NULL THEN
-      RAISE invalid_parameter_value USING MESSAGE = 'a shard id has neither bits nor stripes',
-        HINT = 'Give only shards for a table that is partitioned by a shard id.';
-    END IF;
-    RETURN spanner_internal.shard_points(splits, coalesce(known.shards, shards), key.type);
-  ELSIF known.is_uuid THEN
-    PERFORM spanner_internal.check_split_count(splits, 0, '');
-    RETURN ARRAY(SELECT concat(lpad(to_hex((1::bigint << 32) * i / splits), 8, '0'),
-                               CASE key.type WHEN 'uuid'::regtype
-                                    THEN '-0000-0000-0000-000000000000' END)
-                   FROM generate_series(1, splits - 1) i);
-  ELSIF coalesce(known.bits, bits) IS NULL THEN
+                    'its constraint or its expression; a shard id has neither bits nor stripes.');
+  ELSIF shards < 1 THEN
+    RAISE invalid_parameter_value USING MESSAGE = 'number of shards must be at least 1',
+      HINT = 'Use the number of shards that the table''s shard ids are computed with.';
+  ELSIF coalesce(known.bits, bits, known.shards, shards) IS NULL AND NOT known.is_uuid THEN
     RAISE invalid_parameter_value USING
-      MESSAGE = format('cannot tell what values the partition key of table "%s" has', name),
+      MESSAGE = format('cannot tell what values the partition key of table "%s" has',
+                       (SELECT relname FROM pg_class WHERE oid = relation)),
       DETAIL = concat('It is neither filled by a sequence with a kind ',
                       'nor computed by spanner.shard_id().'),
       HINT = concat('Give bits, and stripes if there are any, for an id, or shards for a shard ',
                     'id; spanner.convert_column() gives an ordinary sequence a kind.');
-  ELSIF bits > width AND bits < 64 AND splits BETWEEN 1 AND 65536 THEN
-    RAISE invalid_parameter_value USING
-      MESSAGE = format('type %s has no values of %s bits', format_type(key.type, NULL), bits),
-      HINT = format('Give at most %s bits.', width);
+  ELSIF by_shards OR known.is_uuid THEN
+    shards := coalesce(known.shards, shards);
+    PERFORM spanner_internal.check_split_count(splits, coalesce(shards, 0), 'shards');
   END IF;
-  RETURN ARRAY(SELECT p::text
+  RETURN CASE
+    WHEN by_shards
+    THEN ARRAY(SELECT (shards::bigint * i / splits)::text FROM generate_series(1, splits - 1) i)
+    WHEN known.is_uuid
+    THEN ARRAY(SELECT concat(lpad(to_hex((1::bigint << 32) * i / splits), 8, '0'),
+                             CASE (spanner_internal.split_column(relation)).type
+                                  WHEN 'uuid'::regtype THEN '-0000-0000-0000-000000000000' END)
+                 FROM generate_series(1, splits - 1) i)
+    ELSE ARRAY(SELECT p::text
                  FROM spanner.split_points(splits, coalesce(known.bits, bits),
-                                           coalesce(known.stripes, stripes)) p);
+                                           coalesce(known.stripes, stripes)) p) END;
 END
 $$;
 
--- A bound as the catalogs have it: a literal, or a word or number.
-CREATE FUNCTION spanner_internal.bound_value(bound text)
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN CASE WHEN bound ~ '^''' THEN replace(substr(bound, 2, length(bound) - 2), '''''', '''')
-            ELSE bound END;
-
--- The bounds of another table.
-CREATE FUNCTION spanner_internal.points_of(relation regclass, type regtype)
-RETURNS text[]
-LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET standard_conforming_strings = on
-AS $$
-BEGIN
-  IF (SELECT k.type FROM spanner_internal.split_column(relation) k) IS DISTINCT FROM type
-    OR EXISTS (SELECT FROM spanner_internal.list_splits(relation) s WHERE s.lower IS NULL) THEN
-    RAISE invalid_parameter_value USING
-      MESSAGE = format('there cannot be splits beside those of table "%s"',
-                       (SELECT relname FROM pg_class WHERE oid = relation)),
-      HINT = 'Partition both tables by range of columns of the same type.';
-  ELSIF NOT EXISTS (SELECT FROM spanner_internal.list_splits(relation)) THEN
-    RAISE object_not_in_prerequisite_state USING
-      MESSAGE = format('table "%s" has no splits yet',
-                       (SELECT relname FROM pg_class WHERE oid = relation)),
-      HINT = 'Make its splits first.';
-  END IF;
-  RETURN (SELECT (array_agg(spanner_internal.bound_value(s.lower) ORDER BY s.split))[2:]
-            FROM spanner_internal.list_splits(relation) s);
-END
-$$;
-
--- A bound that is MINVALUE or MAXVALUE is NULL.
+-- A bound is a literal; NULL is MINVALUE or MAXVALUE.
 CREATE FUNCTION spanner_internal.bound_clause(at text, word text, width integer)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN format('(%s)', concat(coalesce(quote_literal(at), word),
+RETURN format('(%s)', concat(coalesce(at, word),
                              repeat(', ' || CASE WHEN at IS NULL THEN word ELSE 'MINVALUE' END,
                                     width - 1)));
 
@@ -343,49 +263,6 @@ BEGIN ATOMIC
    ORDER BY i, x.command NOT LIKE 'CREATE%', x.command;
 END;
 
--- The identity of rows on other servers; NULL if it is not known.
-CREATE FUNCTION spanner_internal.known_identity(relation regclass, key name[])
-RETURNS name[]
-LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_variable
-BEGIN
-  key := spanner_internal.split_identity(relation, key);
-  IF key IS NULL THEN
-    RAISE WARNING USING ERRCODE = '01000',
-      MESSAGE = format('cannot tell which columns identify a row of table "%s"',
-                       (SELECT relname FROM pg_class WHERE oid = relation)),
-      DETAIL = 'Its partitions get no primary key.',
-      HINT = 'Name the columns with key.';
-  END IF;
-  RETURN key;
-END
-$$;
-
--- Raise an error if a relation has a name that create_splits() would give.
-CREATE FUNCTION spanner_internal.check_split_names(relation regclass, splits integer)
-RETURNS void
-LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  taken name := (SELECT n.name
-                   FROM pg_class c
-                  CROSS JOIN generate_series(0, splits - 1) i
-                  CROSS JOIN LATERAL spanner_internal.split_name(c.relname, '_p' || i) n (name)
-                   JOIN pg_class p ON p.relnamespace = c.relnamespace AND p.relname = n.name
-                  WHERE c.oid = relation
-                  ORDER BY i
-                  LIMIT 1);
-BEGIN
-  IF taken IS NOT NULL THEN
-    RAISE duplicate_table USING MESSAGE = format('relation "%s" already exists', taken),
-      HINT = 'Partitions are named like this; rename or drop the relation first.';
-  END IF;
-END
-$$;
-
 -- The owner of the table runs the commands: reading a bound can call functions of a domain.
 CREATE FUNCTION spanner.create_splits(
   relation regclass,
@@ -404,34 +281,37 @@ AS $$
 #variable_conflict use_variable
 DECLARE
   points text[];
-  commands text[];
-  command text;
 BEGIN
-  IF relation IS NULL OR coalesce(splits, beside::oid::integer) IS NULL THEN
+  IF relation IS NULL OR splits IS NULL AND beside IS NULL THEN
     RAISE null_value_not_allowed USING
       MESSAGE = 'arguments "relation" and "splits" must not be null';
-  ELSIF NOT coalesce(dry_run, true)
-    AND EXISTS (SELECT FROM pg_class
-                 WHERE oid = relation AND relkind = 'p' AND pg_has_role(relowner, 'USAGE')) THEN
-    EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', relation);
+  ELSIF NOT coalesce(dry_run, true) THEN
+    PERFORM spanner_internal.run_as_owner(relation,
+      format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', relation));
   END IF;
   PERFORM spanner_internal.check_split_table(relation);
-  IF beside IS NOT NULL THEN
-    points := (SELECT spanner_internal.points_of(beside, k.type)
-                 FROM spanner_internal.split_column(relation) k);
-  ELSE
+  IF beside IS NULL THEN
     points := spanner_internal.equal_points(relation, splits, bits, stripes, shards);
+    points := ARRAY(SELECT quote_literal(p) FROM unnest(points) p);
+  ELSIF (spanner_internal.split_column(beside)).type
+        = (spanner_internal.split_column(relation)).type THEN
+    points := (SELECT (array_agg(s.lower ORDER BY s.split))[2:]
+                 FROM spanner_internal.list_splits(beside) s
+               HAVING bool_and(s.lower IS NOT NULL));
   END IF;
-  key := CASE WHEN key IS NOT NULL THEN spanner_internal.split_identity(relation, key) END;
-  PERFORM spanner_internal.check_split_names(relation, cardinality(points) + 1);
-  commands := ARRAY(SELECT c FROM spanner_internal.split_commands(relation, points, key) c);
-  FOREACH command IN ARRAY commands
+  IF points IS NULL THEN
+    RAISE invalid_parameter_value USING
+      MESSAGE = format('there cannot be splits beside those of table "%s"',
+                       (SELECT relname FROM pg_class WHERE oid = beside)),
+      HINT = 'Partition both tables by range of columns of the same type, and make its splits.';
+  END IF;
+  FOR statement IN SELECT * FROM spanner_internal.split_commands(relation, points, key)
   LOOP
-    statement := (SELECT spanner_internal.shown_command(relowner, command)
-                    FROM pg_class WHERE oid = relation);
     IF NOT coalesce(dry_run, true) THEN
-      PERFORM spanner_internal.run_as_owner(relation, command);
+      PERFORM spanner_internal.run_as_owner(relation, statement);
     END IF;
+    statement := (SELECT spanner_internal.shown_command(relowner, statement)
+                    FROM pg_class WHERE oid = relation);
     RETURN NEXT;
   END LOOP;
 END

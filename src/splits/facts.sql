@@ -8,13 +8,9 @@
 -- except for a moment to get its size.
 --
 
--- What split functions on another server ask this one: WAL positions, what moves have left.
+-- What split functions on another server ask this one: what moves have left, how copies are.
 CREATE VIEW spanner_internal.split_server AS
 SELECT current_setting('wal_level') AS wal_level,
-       CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_insert_lsn() END AS insert_lsn,
-       CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_flush_lsn() END AS flush_lsn,
-       (SELECT s.setting::integer FROM pg_settings s
-         WHERE s.name = 'wal_writer_delay') AS wal_writer_delay,
        ARRAY(SELECT 'publication ' || p.pubname
                FROM pg_publication p
               WHERE p.pubname ~ '^spanner_move_'
@@ -59,13 +55,8 @@ END;
 
 -- An estimate as the planner makes it: rows a page of the last ANALYZE, for the pages of now.
 CREATE VIEW spanner_internal.split_tables AS
-SELECT n.nspname AS schemaname, c.relname AS tablename, c.relkind::text AS relkind,
+SELECT n.nspname AS schemaname, c.relname AS tablename,
        spanner_internal.table_parts(c.oid) AS parts,
-       ARRAY(SELECT format('%I %s', k.conname, pg_get_constraintdef(k.oid))
-               FROM pg_constraint k
-              WHERE k.conrelid = c.oid AND k.contype = 'f'
-              ORDER BY k.conname) AS foreign_keys,
-       spanner_internal.move_obstacle(c.oid) AS move_obstacle,
        CASE WHEN c.relkind <> 'p' THEN
          CASE WHEN c.reltuples <= 0 AND pg_stat_get_live_tuples(c.oid) > 0
               THEN pg_stat_get_live_tuples(c.oid)
@@ -152,22 +143,8 @@ BEGIN
 END
 $$;
 
--- Sorts as the ranges do, if bounds are numbers.
-CREATE FUNCTION spanner_internal.split_order(range text, lower text, name name)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT concat(
-           CASE WHEN lower = 'MINVALUE' THEN '0'
-                WHEN v.value ~ '^-?[0-9]{1,19}$'
-                THEN '1' || lpad(trunc(v.value::numeric + 2::numeric ^ 64)::text, 25, '0')
-                WHEN lower IS NOT NULL THEN '2' || lower
-                WHEN range = 'DEFAULT' THEN '9'
-                ELSE '3' || range END, ' ', range, name)
-    FROM btrim(lower, '''') v (value);
-END;
-
--- Instead of a partition that is partitioned itself, its partitions are listed.
+-- Instead of a partition that is partitioned itself, its partitions are listed.  They are in the
+-- order of the ranges, if bounds are numbers.
 CREATE FUNCTION spanner_internal.list_splits(
   relation regclass,
   OUT split integer,
@@ -202,12 +179,19 @@ BEGIN
            NULL::text COLLATE "C", '{}'::text[] COLLATE "C"
     UNION ALL
     SELECT c.oid, c.relkind, r.range, b.lower COLLATE "C", b.upper COLLATE "C",
-           p.path || spanner_internal.split_order(r.range, b.lower, c.relname) COLLATE "C"
+           p.path || concat(
+             CASE WHEN b.lower = 'MINVALUE' THEN '0'
+                  WHEN v.value ~ '^-?[0-9]{1,19}$'
+                  THEN '1' || lpad(trunc(v.value::numeric + 2::numeric ^ 64)::text, 25, '0')
+                  WHEN b.lower IS NOT NULL THEN '2' || b.lower
+                  WHEN r.range = 'DEFAULT' THEN '9'
+                  ELSE '3' || r.range END, ' ', r.range, c.relname) COLLATE "C"
       FROM part p
       JOIN pg_inherits i ON i.inhparent = p.oid AND p.kind = 'p'
       JOIN pg_class c ON c.oid = i.inhrelid
      CROSS JOIN LATERAL (SELECT pg_get_expr(c.relpartbound, c.oid) COLLATE "C") r (range)
-     CROSS JOIN LATERAL spanner_internal.split_bounds(r.range) b)
+     CROSS JOIN LATERAL spanner_internal.split_bounds(r.range) b
+     CROSS JOIN LATERAL btrim(b.lower, '''') v (value))
   SELECT row_number() OVER (ORDER BY p.path)::integer, p.oid::regclass, s.srvname,
          coalesce(o.options ->> 'schema_name', n.nspname)::name,
          coalesce(o.options ->> 'table_name', c.relname)::name,

@@ -153,16 +153,8 @@ BEGIN ATOMIC
         JOIN pg_type t ON t.oid = e.enumtypid
         JOIN pg_namespace n ON n.oid = t.typnamespace
        WHERE n.nspname = schemaname AND t.typname = object_name)
-    WHEN 'database' THEN (
-      SELECT concat_ws(' ', d.datlocprovider, d.datcollate,
-                       coalesce(to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale'),
-                       to_jsonb(d) ->> 'daticurules', pg_database_collation_actual_version(d.oid))
-        FROM pg_database d
-       WHERE d.datname = current_database())
     ELSE (
-      SELECT concat_ws(' ', o.collprovider, o.collcollate,
-                       coalesce(to_jsonb(o) ->> 'colllocale', to_jsonb(o) ->> 'colliculocale'),
-                       to_jsonb(o) ->> 'collicurules', pg_collation_actual_version(o.oid))
+      SELECT spanner_internal.sorting(o.oid)
         FROM pg_collation o
         JOIN pg_namespace n ON n.oid = o.collnamespace
        WHERE n.nspname = schemaname AND o.collname = object_name
@@ -401,7 +393,7 @@ BEGIN ATOMIC
   SELECT x.name, x.tablename, format('FOR VALUES FROM %s TO %s', x.lower, x.upper)
     FROM pg_partitioned_table p
    CROSS JOIN spanner_internal.split_bounds(m.former ->> 'range') b
-   CROSS JOIN LATERAL spanner_internal.bound_clause(m.at, '', p.partnatts) c (point)
+   CROSS JOIN LATERAL spanner_internal.bound_clause(quote_literal(m.at), '', p.partnatts) c (point)
    CROSS JOIN LATERAL (VALUES
      (m.name, coalesce(m.low, m.tablename), b.all_lower,
       CASE WHEN m.at IS NULL THEN b.all_upper ELSE c.point END, true),

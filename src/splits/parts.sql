@@ -123,46 +123,40 @@ SET extra_float_digits = 1
 SET bytea_output = 'hex'
 AS $$
   WITH part AS (
-    SELECT jsonb_build_object('kind', 'column', 'name', a.attname,
-             'text', concat(format_type(a.atttypid, a.atttypmod), ' COLLATE ' || (
-                              SELECT o.oid::regcollation
-                                FROM pg_collation o
-                               WHERE o.oid = a.attcollation AND o.oid <> t.typcollation)),
-             'labels', (SELECT jsonb_agg(e.enumlabel ORDER BY e.enumsortorder)
-                          FROM pg_enum e
-                         WHERE e.enumtypid = a.atttypid),
-             'sorting', spanner_internal.sorting(a.attcollation),
-             'in_key', nullif(a.attnum = ANY (p.partattrs::int2[]), false),
-             'not_null', nullif(a.attnotnull, false),
-             'generated', CASE WHEN a.attgenerated <> '' THEN
-               concat(pg_get_expr(d.adbin, d.adrelid), ' ', a.attgenerated) END)
+    SELECT 'column' AS kind, a.attname AS name,
+           concat_ws(' ', format_type(a.atttypid, a.atttypmod),
+                     CASE WHEN a.attcollation <> t.typcollation
+                          THEN 'COLLATE ' || a.attcollation::regcollation END,
+                     (SELECT array_agg(e.enumlabel ORDER BY e.enumsortorder)
+                        FROM pg_enum e
+                       WHERE e.enumtypid = a.atttypid)) AS text,
+           spanner_internal.sorting(a.attcollation) AS sorting,
+           a.attnum = ANY (p.partattrs::int2[]) AS in_key, a.attnotnull AS not_null,
+           CASE WHEN a.attgenerated <> ''
+                THEN concat(pg_get_expr(d.adbin, d.adrelid), ' ', a.attgenerated) END AS generated
       FROM pg_attribute a
       JOIN pg_type t ON t.oid = a.atttypid
       LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
       LEFT JOIN pg_partitioned_table p ON p.partrelid = a.attrelid
      WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
     UNION ALL
-    SELECT jsonb_build_object('kind', CASE k.contype WHEN 'c' THEN 'check' ELSE 'key' END,
-             'name', k.conname,
-             'text', regexp_replace(pg_get_constraintdef(k.oid), ' NOT VALID$', ''),
-             'not_valid', nullif(NOT k.convalidated, false))
+    SELECT CASE k.contype WHEN 'c' THEN 'check' ELSE 'key' END, k.conname,
+           pg_get_constraintdef(k.oid), NULL, NULL, NULL, NULL
       FROM pg_constraint k
      WHERE k.conrelid = relation AND k.contype = ANY ('{c,p,u,x}')
     UNION ALL
-    SELECT jsonb_build_object('kind', 'index', 'name', c.relname,
-             'text', concat(u.word, substr(pg_get_indexdef(c.oid), 1 + length(
-                       format('CREATE %sINDEX %I ON %s%I.%I', u.word, c.relname,
-                              CASE c.relkind WHEN 'I' THEN 'ONLY ' END, n.nspname,
-                              r.relname)))))
+    SELECT 'index', c.relname,
+           concat(CASE WHEN i.indisunique THEN 'UNIQUE ' END,
+                  substr(d.command, strpos(d.command, d.target) + length(d.target))),
+           NULL, NULL, NULL, NULL
       FROM pg_index i
       JOIN pg_class c ON c.oid = i.indexrelid
-      JOIN pg_class r ON r.oid = i.indrelid
-      JOIN pg_namespace n ON n.oid = r.relnamespace
-     CROSS JOIN LATERAL (VALUES (CASE WHEN i.indisunique THEN 'UNIQUE ' END)) u (word)
+     CROSS JOIN LATERAL (
+       VALUES (pg_get_indexdef(c.oid), format(' %s ', i.indrelid::regclass))) d (command, target)
      WHERE i.indrelid = relation AND i.indisvalid
        AND NOT EXISTS (SELECT FROM pg_constraint k
                         WHERE k.conindid = c.oid AND k.contype = ANY ('{p,u,x}')))
-  SELECT jsonb_agg(jsonb_strip_nulls(p) ORDER BY p) FROM part AS x (p)
+  SELECT jsonb_agg(to_jsonb(p) ORDER BY p.kind, p.name) FROM part p
 $$;
 
 -- How a table on another server differs from what is known here.  A column there may be NOT NULL
@@ -177,39 +171,34 @@ RETURNS SETOF record
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
   WITH w AS (
-    SELECT p, p ->> 'kind' AS kind, p ->> 'name' AS name FROM jsonb_array_elements(wanted) p),
+    SELECT *
+      FROM jsonb_to_recordset(wanted) p (kind text, name text, text text, sorting text,
+                                         in_key boolean, not_null boolean, generated text)),
   f AS (
-    SELECT p, p ->> 'kind' AS kind, p ->> 'name' AS name FROM jsonb_array_elements(found) p),
-  same AS (
-    SELECT w.p AS wanted, f.p AS found
-      FROM w
-      JOIN f ON f.kind = w.kind AND f.p -> 'text' = w.p -> 'text' AND CASE w.kind
-        WHEN 'column' THEN f.name = w.name AND f.p -> 'labels' IS NOT DISTINCT FROM w.p -> 'labels'
-          AND (w.p -> 'not_null' IS NULL OR f.p -> 'not_null' IS NOT NULL)
-          AND (f.p -> 'generated' IS NOT DISTINCT FROM w.p -> 'generated'
-               OR f.p -> 'generated' IS NULL
-                 AND starts_with(w.p ->> 'generated', 'spanner.shard_id('))
-        WHEN 'check' THEN f.name = w.name
-          AND (f.p -> 'not_valid' IS NULL OR w.p -> 'not_valid' IS NOT NULL)
-        ELSE true END),
+    SELECT *
+      FROM jsonb_to_recordset(found) p (kind text, name text, text text, sorting text,
+                                        not_null boolean, generated text)),
   differs (finding, detail) AS (
-    SELECT w.kind || ' missing', quote_ident(w.name)
+    SELECT CASE WHEN f.kind IS NULL THEN w.kind || ' missing' ELSE 'sorts in another way' END,
+           CASE WHEN f.kind IS NULL THEN quote_ident(w.name)
+                ELSE format('%I: %s there, %s here', w.name, f.sorting, w.sorting) END
       FROM w
-     WHERE w.kind <> 'key' AND w.p NOT IN (SELECT s.wanted FROM same s)
+      LEFT JOIN f ON f.kind = w.kind AND CASE w.kind
+        WHEN 'column' THEN f.name = w.name AND f.text = w.text AND f.not_null >= w.not_null
+          AND (f.generated IS NOT DISTINCT FROM w.generated
+               OR f.generated IS NULL AND starts_with(w.generated, 'spanner.shard_id('))
+        WHEN 'check' THEN f.name = w.name AND w.text IN (f.text, f.text || ' NOT VALID')
+        ELSE f.text = w.text END
+     WHERE w.kind <> 'key'
+       AND (f.kind IS NULL OR w.in_key AND f.sorting IS DISTINCT FROM w.sorting)
     UNION ALL
     SELECT 'column not here', quote_ident(f.name)
       FROM f
-     WHERE f.kind = 'column' AND f.p NOT IN (SELECT s.found FROM same s)
+     WHERE f.kind = 'column' AND f.name NOT IN (SELECT w.name FROM w WHERE w.kind = 'column')
     UNION ALL
-    SELECT 'sorts in another way', format('%I: %s there, %s here', s.wanted ->> 'name',
-                                          s.found ->> 'sorting', s.wanted ->> 'sorting')
-      FROM same s
-     WHERE s.wanted ->> 'kind' = 'column' AND s.wanted -> 'in_key' IS NOT NULL
-       AND s.found -> 'sorting' IS DISTINCT FROM s.wanted -> 'sorting')
+    SELECT 'key missing', 'no primary key or unique constraint'
+     WHERE NOT EXISTS (SELECT FROM f WHERE f.kind = 'key' AND f.text ~ '^(PRIMARY|UNIQUE)'))
   SELECT d.finding, string_agg(d.detail, ', ' ORDER BY d.detail COLLATE "C")
     FROM differs d
-   GROUP BY d.finding
-  UNION ALL
-  SELECT 'key missing', 'no primary key or unique constraint'
-   WHERE NOT EXISTS (SELECT FROM f WHERE f.kind = 'key' AND f.p ->> 'text' ~ '^(PRIMARY|UNIQUE)');
+   GROUP BY d.finding;
 END;

@@ -65,31 +65,8 @@ RETURN concat_ws(' AND ', 'true',
          CASE WHEN lower <> 'MINVALUE' THEN format('x.v > %s::%s', lower, typename) END,
          CASE WHEN upper <> 'MAXVALUE' THEN format('x.v < %s::%s', upper, typename) END);
 
--- Of the statistics of a column: values that are common, with their share of the rows, and
--- bounds of equal shares of the rest.
-CREATE FUNCTION spanner_internal.sample_shares(statistics jsonb, OUT value text, OUT share float8)
-RETURNS SETOF record
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-  WITH common AS (
-    SELECT c.value, s.share::float8
-      FROM jsonb_array_elements_text(nullif(statistics -> 'common', 'null'))
-           WITH ORDINALITY c (value, n)
-      JOIN jsonb_array_elements_text(nullif(statistics -> 'shares', 'null'))
-           WITH ORDINALITY s (share, n) USING (n)),
-  bounds AS (
-    SELECT h.value, h.n, count(*) OVER () AS count
-      FROM jsonb_array_elements_text(nullif(statistics -> 'histogram', 'null'))
-           WITH ORDINALITY h (value, n))
-  SELECT c.value, c.share
-    FROM common c
-  UNION ALL
-  SELECT b.value, (1 - coalesce((SELECT sum(share) FROM common), 0)) / (b.count - 1)
-    FROM bounds b
-   WHERE b.n > 1;
-END;
-
--- What ANALYZE has sampled, on each server for its part.
+-- What ANALYZE has sampled, on each server for its part: values that are common, with their shares
+-- of the rows, and bounds of equal shares of the others.
 CREATE FUNCTION spanner_internal.split_sample(relation regclass, OUT value text, OUT rows float8)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -133,8 +110,15 @@ BEGIN
         HINT = 'Run ANALYZE on the table there.';
     END IF;
     RETURN QUERY
-      SELECT s.value, s.share * (facts #>> '{table,rows}')::float8
-        FROM spanner_internal.sample_shares(facts -> 'column') s;
+      SELECT x.value, x.share * (facts #>> '{table,rows}')::float8
+        FROM jsonb_to_record(facts -> 'column')
+             c (histogram text[], common text[], shares float8[])
+       CROSS JOIN LATERAL (
+         SELECT * FROM unnest(c.common, c.shares)
+         UNION ALL
+         SELECT b, (1 - coalesce((SELECT sum(s) FROM unnest(c.shares) s), 0))
+                   / (cardinality(c.histogram) - 1)
+           FROM unnest(c.histogram[2:]) b) x (value, share);
   END LOOP;
 END
 $$;

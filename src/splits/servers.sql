@@ -72,16 +72,9 @@ BEGIN
 END
 $$;
 
--- The version of this extension here.
-CREATE FUNCTION spanner_internal.extension_version()
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT extversion FROM pg_extension WHERE extname = 'spanner_keys_splits';
-END;
-
 -- The version comes first, and from a catalog: without the extension anybody may have made a
--- schema there that looks like ours.  If it is another version, nothing else is asked.
+-- schema there that looks like ours.  If it is another version, nothing else is asked, and how it
+-- differs is all that is returned.
 CREATE FUNCTION spanner_internal.split_facts(
   server name,
   schemaname name,
@@ -93,15 +86,16 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_variable
 DECLARE
-  version text;
+  here text := (SELECT extversion FROM pg_extension WHERE extname = 'spanner_keys_splits');
+  there text;
   facts jsonb;
   rows jsonb;
 BEGIN
   BEGIN
     EXECUTE format('SELECT extversion FROM %s WHERE extname = $1',
                    spanner_internal.open_relation(server, 'pg_extension'))
-      INTO version USING 'spanner_keys_splits'::name;
-    IF version = spanner_internal.extension_version() THEN
+      INTO there USING 'spanner_keys_splits'::name;
+    IF there = here THEN
       EXECUTE format('SELECT to_jsonb(s) FROM %s s',
                      spanner_internal.open_relation(server, 'spanner_internal.split_server'))
         INTO facts;
@@ -126,19 +120,10 @@ BEGIN
   EXCEPTION WHEN SQLSTATE 'SK001' THEN
     NULL;
   END;
-  RETURN coalesce(facts, '{}') || jsonb_build_object('extension_version', version);
+  RETURN coalesce(facts, jsonb_build_object('version_problem',
+                           format('%s there, %s here', coalesce(there, 'none'), here)));
 END
 $$;
-
--- How the version of the extension on another server differs, NULL if it does not.
-CREATE FUNCTION spanner_internal.version_problem(facts jsonb)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT format('%s there, %s here', coalesce(facts ->> 'extension_version', 'none'), v.here)
-    FROM spanner_internal.extension_version() v (here)
-   WHERE facts ->> 'extension_version' IS DISTINCT FROM v.here;
-END;
 
 -- What a server of the same version knows; see split_facts().
 CREATE FUNCTION spanner_internal.ask_server(
@@ -153,12 +138,11 @@ AS $$
 #variable_conflict use_variable
 DECLARE
   facts jsonb := spanner_internal.split_facts(server, schemaname, tablename, column_name);
-  problem text := spanner_internal.version_problem(facts);
 BEGIN
-  IF problem IS NOT NULL THEN
+  IF facts ? 'version_problem' THEN
     RAISE object_not_in_prerequisite_state USING
       MESSAGE = format('server "%s" has another version of extension spanner_keys_splits', server),
-      DETAIL = format('It is %s.', problem),
+      DETAIL = format('It is %s.', facts ->> 'version_problem'),
       HINT = 'Run ALTER EXTENSION spanner_keys_splits UPDATE on the server that has the older one.';
   END IF;
   RETURN facts;

@@ -67,13 +67,6 @@ sub advice { return number(median(values_of('advisor', 'advise', 'tables=10000 a
 # What a bar of a section has measured.
 sub measured { return scalar cell('Bars', "$_[0] | $_[1]", 'measured') }
 
-sub less
-{
-	my ($with, $without) = map { s/,//gr } @_;
-
-	return number($with - $without);
-}
-
 # How much more there is of something, in percent.
 sub percent
 {
@@ -99,82 +92,38 @@ sub sequences
 {
 	my $keys = 'Keys on one server';
 	my @columns = ('CPU time', map({ "every $_,000" } 25, 125, 500), 4, 'after the first segment');
-	my %name = map { ("striped, $_ stripes" => "striped($_)") } 16, 64, 256, 1024, 4096;
-	my @planning = map { scalar cell('Instructions', 'EXPLAIN of nextval', $_) } 'bit_reversed_positive', 'core';
-	my @other = map { scalar cell('Instructions', 'a small statement planned and run', $_) } 'bit_reversed_positive', 'core';
-	my $row = number(median(values_of('keys', 'bigserial', qr/pages=on /, 'WAL')));
-	my %instructions = ('a value' => 'nextval, CACHE 1', 'a row of `COPY`' => 'a row of COPY');
+	my %name = map { ("striped, $_ stripes" => "striped($_)") } 64, 1024;
 
 	return map { [ 'docs/sequences.md', @$_ ] } (
-		[ '`bigserial` writes # bytes of WAL for a row', $row ],
 		map({
 				my $key = $_;
 				[ "| $key | " . join(' | ', map { 'x #' } @columns) . ' |', map { scalar cell($keys, $name{$key} // $key, $_) } @columns ]
-			} 'uuid', 'bit_reversed_positive', sort keys %name),
-		map({
-				my $case = $_;
-				[ "| $case | # | # | # |", map { scalar cell('Instructions', $instructions{$case}, $_) } qw(core bit_reversed_positive striped) ]
-			} sort keys %instructions),
-		[ 'With 64 stripes and 2 million rows it is # times', scalar cell($keys, 'striped(64)', 'after the first segment') ],
-		[ 'planning a call of `nextval` takes # instructions more', less(@planning) ],
-		[ 'That is # % of `EXPLAIN SELECT nextval(…)`. Planning any other statement takes # % more with the'
-			  . ' library loaded: # instructions instead of #', percent(@planning), percent(@other), @other ],
-		[ 'That takes # ms on release 15', number(median(values_of('allocator', 'adaptive', 'LOAD', 'p50'))) ]);
+			} 'uuid', 'bit_reversed_positive', sort keys %name));
 }
 
 sub allocators
 {
 	my @modes = ('no allocator', 'core `nextval`', '`sync`', '`on_commit`', '`on_commit`, early lock release', '`async`',
-		'`batch`, 200', '`async_batch`, 200, low-water mark 50', '`async_batch`, adaptive', 'ordinary insert, `nextval` key');
+		'`batch`, 200', '`async_batch`, adaptive', 'ordinary insert, `nextval` key');
 	my ($version) = values_of('run', 'server', '', 'version');
-	my %counters = (
-		'one, `UPDATE … RETURNING`' => [ '', 'counter of an UPDATE', '1 client', '8 clients', '50 clients' ],
-		'20, `INSERT … ON CONFLICT … RETURNING`' => [ ' 20 series,', 'counters of INSERT … ON CONFLICT', '1 client', '8 clients', '50 clients' ]);
 	my $rows = '200,000 rows of a transaction, on_commit,';
 
 	return map { [ 'docs/allocators.md', @$_ ] } (
-		[ 'The figures are of PostgreSQL #', $version ],
+		[ 'with fsync on, PostgreSQL #', $version ],
 		map({
 				my $mode = $_;
 				[ "| $mode | # | # | # |", map { scalar cell('Allocators', $mode, 'values/s', $_) } 0 .. 2 ]
 			} @modes),
-		map({
-				my ($series, $control, @clients) = @{ $counters{$_} };
-				my $counters = $_;
-
-				map({
-						my $clients = $_;
-						[ "| $counters | " . ($clients =~ s/ clients?( with)?/$1 ? ', with' : ''/er) . ' | # | # |',
-							map { measured('allocator', "one row numbered by $_,$series $clients, $control = 1") } 'sync', 'on_commit' ]
-				} @clients)
-			} sort keys %counters),
-		map({
-				my $clients = $_;
-				[ '| ' . ($clients =~ s/ clients?//r) . ' | # | # |',
-					map { measured('allocator', "one row in round trips numbered by $_, $clients, counter of an UPDATE = 1") } 'sync', 'on_commit' ]
-		} '1 client', '8 clients', '50 clients'),
-		[ 'Where each of 50 clients works for 10 ms with its number before it commits, `sync` is # times as fast, and `on_commit` # times',
+		[ 'Where 50 clients work for 10 ms with a number before they commit, `sync` is # times as fast, and `on_commit` # times',
 			map { measured('allocator', "one row numbered by $_, 50 clients with 10 ms of work, counter of an UPDATE = 1") } 'sync', 'on_commit' ],
-		[ 'The p99 of `sync` is then # times that', measured('allocator', 'p99 of sync, 50 clients with 10 ms of work, counter of an UPDATE = 1') ],
-		[ 'A row whose counter is moved in one statement takes # instructions. With `sync` it is #,',
-			map { number((values_of('instructions', $_, 'one row', 'instructions'))[0]) } 'update', 'sync' ],
-		[ 'With `on_commit` it is #:', number((values_of('instructions', 'on_commit', 'one row', 'instructions'))[0]) ],
 		[ '200,000 rows in one transaction take # times the processor time', measured('allocator', "$rows insert with `nextval` = 1") ],
-		[ 'which is # of `INSERT` and `UPDATE` by hand', measured('allocator', "$rows insert and update by hand = 1") ],
-		[ 'and it is # times', measured('allocator', "$rows fillfactor 45, insert with `nextval` = 1") ],
-		[ '`async_batch` gives # times as many numbers as core\'s `nextval` to one client, and # times as many to ten',
-			map { number(median(ratios('allocator', 'adaptive', 'nextval', "clients=$_ values=10000", 'values/s'))) } 1, 10 ],
-		[ 'A number takes # instructions in such a query, core\'s `nextval` #',
-			map { number((values_of('instructions', @$_, 'instructions'))[0]) } [ 'async_batch', 'allocator' ], [ 'core', 'CACHE 1' ] ]);
+		[ 'With `fillfactor = 45` it is # times', measured('allocator', "$rows fillfactor 45, insert with `nextval` = 1") ]);
 }
 
 sub planning
 {
-	my @pages = ([ 16, 10 ], [ 16, 100 ], [ 64, 10 ], [ 64, 100 ], [ 64, 1000 ], [ 256, 10 ], [ 256, 100 ], [ 256, 1000 ]);
+	my @pages = ([ 64, 10 ], [ 64, 100 ], [ 256, 100 ]);
 	my @ways = ('merge', 'scan and sort', 'LATERAL by hand', 'LIST partitions', 'plain index');
-	my @others = ([ 'look-up by the whole key', 64, 'look-up' ], [ 'join with 1000 rows', 64, 'join' ],
-		map({ [ 'range of 1000 rows, counted', $_, 'range' ] } 64, 256),
-		map({ [ '`WHERE (lastaccess, userid) < (…) ORDER BY … LIMIT 100`', $_, 'next_page' ] } 64, 256));
 	my ($version) = values_of('run', 'server', '', 'version');
 
 	return map { [ 'docs/planning.md', @$_ ] } (
@@ -185,15 +134,14 @@ sub planning
 			} @pages),
 		[ '| 2048 | 100 | # | # | # | | # |', map { planner($_, 'query=page shards=2048 rows=100') } @ways[ 0 .. 2, 4 ] ],
 		map({
-				my ($text, $shards, $query) = @$_;
-				[ "| $text | $shards | # | # |", map { planner($_, "query=$query shards=$shards rows=100") } 'with', 'without' ]
-			} @others),
+				my ($text, $query) = @$_;
+				[ $text, map { planner($_, "query=$query shards=64 rows=100") } 'with', 'without' ]
+			} [ 'takes # ms with 64 shards, without the planner #', 'look-up' ], [ 'A join with 1000 rows takes #, and #', 'join' ]),
 		[ 'With 200,000 rows of 100 sensors it takes # ms, and a sort of all rows #', map { planner($_, 'query=latest shards=16') } 'with', 'without' ],
 		[ 'ORDER BY at DESC LIMIT 1)` takes # ms', planner('by hand', 'query=latest shards=16') ],
 		[ 'A join of four sharded tables takes # times as long to plan', measured('planner', 'planning of join of 4, 16 shards, without the features = 1') ],
 		[ 'takes # times as long to plan, and planned and run # of the time',
 			map { measured('planner', "$_, 16 shards, without the features = 1") } 'planning of 100 pairs', 'pairs' ],
-		[ '| the same, the shard written out | 64 | # | |', planner('by hand', 'query=look-up shards=64 rows=100') ],
 		[ 'A statement on another table takes # % more',
 			percent(map { scalar cell('Instructions', 'a small statement planned and run', $_) } 'bit_reversed_positive', 'core') ]);
 }
@@ -206,11 +154,11 @@ sub others
 
 	return (
 		[ 'docs/advice.md', '10,000 tables with 30,000 indexes take # seconds of CPU time', advice() ],
-		[ 'docs/monitoring.md', '`spanner.advise()` takes # s of CPU time for 10,000 tables', advice() ],
-		[ 'docs/alternatives.md', 'index and WAL are # times those of bit-reversed ids', sprintf('%.1f', $index[0] / $index[1]) ],
+		[ 'docs/troubleshooting.md', '`spanner.advise()` takes # s of CPU time for 10,000 tables', advice() ],
+		[ 'docs/how_it_works.md', 'index and WAL are # times those of bit-reversed ids', sprintf('%.1f', $index[0] / $index[1]) ],
 		map({
 				my @of = ('One server and three', "3 ms a row | 1 | $servers{$_}");
-				[ 'docs/pictures.md', "| $_ | # | # / # / # |", scalar cell(@of, 'inserts/s'), cell(@of, 'inserted on each server') ]
+				[ 'docs/advice.md', "| $_ | # | # / # / # |", scalar cell(@of, 'inserts/s'), cell(@of, 'inserted on each server') ]
 			} sort keys %servers),
 		[ 'docs/recommendations.md', '`spanner.farm_fingerprint` is none: # ns, where `md5` takes #',
 			map { scalar cell('Functions', "$_ | text", 'ns') } 'spanner.farm_fingerprint', 'md5' ]);

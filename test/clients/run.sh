@@ -11,7 +11,7 @@
 # sequences and nothing preloaded.  A client named migrate_... does so around
 # migrations of its framework, and reports what the framework finds different
 # in the database.  One line for each way to use a client: "ok", "not ok", "known"
-# for what is known to go wrong and why docs/clients.md tells; "SKIP" for a client
+# for what is known to go wrong and why docs/frameworks.md tells; "SKIP" for a client
 # that cannot be had.  The last line is "N passed, N failed, N skipped".
 #
 # Missing packages of Debian are installed; those of npm and a chroot for newer

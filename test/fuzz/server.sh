@@ -59,7 +59,7 @@ build()
 		"OBJS=$objects"
 		"COPT=$sanitizers $no_warnings -O1 -fno-lto -U_FORTIFY_SOURCE"
 		"SHLIB_LINK=-Wl,-Bsymbolic $(printf -- '-Wl,--wrap=%s ' $wrapped) $(clang_library fuzzer_no_main a) -lstdc++")
-	cluster_run make "${arguments[@]}" all &&
+	cluster_run make "${arguments[@]}" all-lib &&
 		# A server with the preloaded sanitizer hangs in the C library's bindtextdomain.
 		echo 'char *bindtextdomain(const char *d, const char *n) { return 0; }' |
 		cluster_run "$CLANG" -shared -fPIC -x c - -o "$cluster_dir/nobtd.so"

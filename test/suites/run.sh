@@ -89,7 +89,7 @@ run_sqlalchemy()
 	$python "$build/$here/read_junit.py" "$outcomes.xml" > "$outcomes"
 }
 
-# Foreign keys are integers there, so ids have 31 bits, as docs/clients.md advises.
+# Foreign keys are integers there, so ids have 31 bits, as docs/frameworks.md advises.
 run_rails()
 {
 	local way=$1 source=$2/activerecord outcomes=$3 database setting=

@@ -299,10 +299,10 @@ $old->safe_psql(
 	CREATE EXTENSION spanner_keys_ddl;
 	CREATE EXTENSION spanner_keys_advisor;
 	CREATE EXTENSION spanner_keys_splits;
-	SELECT spanner.execute_ddl('CREATE TABLE Expiring (Id INT64, At TIMESTAMP OPTIONS (allow_commit_timestamp = true),
-		Hash INT64 AS (FARM_FINGERPRINT(CAST(Id AS STRING))) STORED)
-		PRIMARY KEY (Id), ROW DELETION POLICY (OLDER_THAN(At, INTERVAL 30 DAY))');
-	INSERT INTO expiring (id, at) VALUES (1, '2020-01-01'), (2, spanner.pending_commit_timestamp());
+	SELECT spanner.execute_ddl('CREATE TABLE Expiring (Id INT64, Ts TIMESTAMP OPTIONS (allow_commit_timestamp = true),
+		Fingerprint INT64 AS (FARM_FINGERPRINT(CAST(Id AS STRING))) STORED)
+		PRIMARY KEY (Id), ROW DELETION POLICY (OLDER_THAN(Ts, INTERVAL 30 DAY))');
+	INSERT INTO expiring (id, ts) VALUES (1, '2020-01-01'), (2, spanner.pending_commit_timestamp());
 	CREATE TABLE event (at timestamptz DEFAULT now() PRIMARY KEY);
 	SELECT spanner.silence_rule('event', 'key_now', 'at');
 	CREATE TABLE visit (at timestamptz PRIMARY KEY);

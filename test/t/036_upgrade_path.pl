@@ -274,8 +274,8 @@ sub create_used_database
 		CREATE VIEW kinds AS SELECT sequencename, kind FROM spanner.sequences;
 		CREATE TABLE silenced (at timestamptz DEFAULT now() PRIMARY KEY);
 		SELECT spanner.silence_rule('silenced', 'key_now', 'at');
-		SELECT spanner.execute_ddl('CREATE TABLE Singers (Id INT64, At TIMESTAMP OPTIONS (allow_commit_timestamp = true))
-			PRIMARY KEY (Id), ROW DELETION POLICY (OLDER_THAN(At, INTERVAL 30 DAY))');
+		SELECT spanner.execute_ddl('CREATE TABLE Singers (Id INT64, Ts TIMESTAMP OPTIONS (allow_commit_timestamp = true))
+			PRIMARY KEY (Id), ROW DELETION POLICY (OLDER_THAN(Ts, INTERVAL 30 DAY))');
 		CREATE TABLE parts (id bigint) PARTITION BY RANGE (id);
 		SELECT spanner.create_splits('parts', 2, bits => 63, dry_run => false);
 		SELECT spanner.create_allocator('exact', 'sync');

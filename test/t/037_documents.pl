@@ -328,6 +328,22 @@ sub check_reference
 		SELECT name FROM pg_settings WHERE name ~ '^spanner(_keys)?[.]'});
 	my @missing = grep { index($reference, "`$_`") < 0 } split(/\n/, $names);
 
+	# Members stand in the chapter of their extension.
+	my %chapter = map { /^(\w+)\n/ ? ($1 => $_) : () } split(/^## /m, $reference);
+	my @members = map { [ split / / ] } split /\n/, $node->safe_psql('postgres', q{
+		SELECT e.extname, m.name
+		  FROM pg_depend d
+		  JOIN pg_extension e ON (d.refclassid, d.refobjid, d.deptype) = ('pg_extension'::regclass, e.oid, 'e')
+		  JOIN (SELECT 'pg_proc'::regclass, oid, oid::regproc::text, pronamespace FROM pg_proc
+				 UNION ALL SELECT 'pg_class'::regclass, oid, oid::regclass::text, relnamespace FROM pg_class WHERE relkind IN ('r', 'v')
+				 UNION ALL SELECT 'pg_type'::regclass, oid, oid::regtype::text, typnamespace FROM pg_type WHERE typtype = 'd')
+			   m (class, oid, name, namespace) ON (d.classid, d.objid) = (m.class, m.oid)
+		 WHERE m.namespace = 'spanner'::regnamespace
+		 GROUP BY e.extname, m.name}) =~ s/\|/ /gr;
+
+	is(join("\n", map { "@$_" } grep { ($chapter{ $_->[0] } // '') !~ /`\Q$_->[1]\E[`(]/ } @members),
+		'', 'docs/reference.md has all members of an extension in its chapter');
+
 	foreach my $function (split(/\n/, $functions))
 	{
 		my ($signature, $optional) = $function =~ /^(.*?\))(?:, (.*))?$/;

@@ -143,8 +143,7 @@ run_as('db_owner', qq{
 		RETURN 'logical';
 	END \$\$;
 	CREATE SCHEMA spanner_internal;
-	CREATE VIEW spanner_internal.split_server AS SELECT spanner.bait() AS wal_level, ''::text AS extension_version,
-		NULL::pg_lsn AS insert_lsn, NULL::pg_lsn AS flush_lsn, NULL::int AS wal_writer_delay, '{}'::text[] AS moves;
+	CREATE VIEW spanner_internal.split_server AS SELECT spanner.bait() AS wal_level, '{}'::text[] AS moves;
 	CREATE VIEW spanner_internal.split_tables AS SELECT spanner.bait()::name AS schemaname;}, 'bait');
 run_as('db_owner', qq{
 	CREATE SERVER bait FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'bait');
@@ -192,8 +191,7 @@ nothing_has_run('a name that ends a dollar quoted text');
 # What the owner of the other database says of a table there
 run_as('rem_owner', q{
 	CREATE SCHEMA spanner_internal;
-	CREATE VIEW spanner_internal.split_server AS SELECT 'logical'::text AS wal_level, '1.0'::text AS extension_version,
-		'0/1'::pg_lsn AS insert_lsn, '0/1'::pg_lsn AS flush_lsn, 200 AS wal_writer_delay, '{}'::text[] AS moves;
+	CREATE VIEW spanner_internal.split_server AS SELECT 'logical'::text AS wal_level, '{}'::text[] AS moves;
 	CREATE VIEW spanner_internal.split_tables AS SELECT 'public'::name AS schemaname, 'split_p0'::name AS tablename, 'r'::text AS relkind,
 		'd'::text AS replica_identity, ARRAY['id bigint); ALTER ROLE rem_owner SUPERUSER; --'] AS columns, '{}'::text[] AS checks,
 		'{}'::text[] AS keys, '{}'::text[] AS foreign_keys, '{}'::text[] AS index_names, '{}'::text[] AS indexes,

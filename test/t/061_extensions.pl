@@ -32,12 +32,12 @@ my %objects = (
 			FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('invoice', 'number');
 		INSERT INTO numbered VALUES (DEFAULT), (DEFAULT);},
 	spanner_keys_ddl => q{
-		SELECT spanner.execute_ddl('CREATE TABLE Expiring (Id INT64, At TIMESTAMP OPTIONS (allow_commit_timestamp = true),
-			Hash INT64 AS (FARM_FINGERPRINT(CAST(Id AS STRING))) STORED)
-			PRIMARY KEY (Id), ROW DELETION POLICY (OLDER_THAN(At, INTERVAL 30 DAY))');
+		SELECT spanner.execute_ddl('CREATE TABLE Expiring (Id INT64, Ts TIMESTAMP OPTIONS (allow_commit_timestamp = true),
+			Fingerprint INT64 AS (FARM_FINGERPRINT(CAST(Id AS STRING))) STORED)
+			PRIMARY KEY (Id), ROW DELETION POLICY (OLDER_THAN(Ts, INTERVAL 30 DAY))');
 		SELECT spanner.execute_ddl('CREATE TABLE Tagged (Id INT64, Tags ARRAY<STRING(MAX)>,
 			Line STRING(MAX) AS (ARRAY_TO_STRING(Tags, '','')) STORED) PRIMARY KEY (Id)');
-		INSERT INTO expiring (id, at) VALUES (1, '2020-01-01'), (2, spanner.pending_commit_timestamp());
+		INSERT INTO expiring (id, ts) VALUES (1, '2020-01-01'), (2, spanner.pending_commit_timestamp());
 		INSERT INTO tagged (id, tags) VALUES (1, '{a,b}');},
 	spanner_keys_advisor => q{
 		CREATE TABLE event (at timestamptz DEFAULT now() PRIMARY KEY);
@@ -60,7 +60,7 @@ my %descriptions = (
 		SELECT spanner.bit_reverse(id, true), number, shard = spanner.shard_id(16, id) FROM numbered ORDER BY 1;},
 	spanner_keys_ddl => q{
 		SELECT spanner.spanner_ddl(t) FROM unnest('{expiring,tagged}'::regclass[]) t;
-		SELECT id, hash FROM expiring ORDER BY 1;
+		SELECT id, fingerprint FROM expiring ORDER BY 1;
 		SELECT line FROM tagged;},
 	spanner_keys_advisor => q{
 		SELECT rule FROM spanner.advise('event', target => 'splits') ORDER BY 1;
@@ -158,7 +158,7 @@ foreach my $set ([$core], map({ [ $core, $_ ] } @others), [ $core, @others ])
 			is($err, '', "$database: $extension: nothing depends on it");
 			next;
 		}
-		like($err, qr/column at of table expiring depends on type spanner\.commit_timestamp/, "$database: a commit timestamp");
+		like($err, qr/column ts of table expiring depends on type spanner\.commit_timestamp/, "$database: a commit timestamp");
 		like($err, qr/column line of table tagged depends on function spanner_internal\.array_to_string/, "$database: a translated expression");
 		unlike($err, qr/adopted|bill|visit|event|numbered/, "$database: nothing else depends on $extension");
 	}
