@@ -206,6 +206,7 @@ REGRESS_ddl = \
 	ddl_googlesql_errors \
 	ddl_expressions \
 	ddl_functions \
+	ddl_json \
 	ddl_leave_out \
 	ddl_times \
 	ddl_known_functions \
@@ -214,7 +215,7 @@ REGRESS_ddl = \
 	ddl_postgresql \
 	ddl_export \
 	ddl_export_losses \
-	ddl_round_trip ddl_rows
+	ddl_queries ddl_round_trip ddl_rows
 REGRESS_advisor = \
 	advisor_advise \
 	advisor_references \

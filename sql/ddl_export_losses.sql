@@ -153,3 +153,52 @@ CREATE OR REPLACE VIEW pile.first AS SELECT x FROM pile.second;
 CREATE VIEW pile.third AS SELECT x, lost FROM pile.first, pile.needs;
 SELECT regexp_replace(s, '^(-- .* VIEW \S+).*', '\1') FROM unnest('{pile.v9,pile.second,pile.third}'::regclass[]) v, spanner.spanner_ddl(v) s;
 DROP SCHEMA pile CASCADE;
+
+-- the other dialect: what it has for functions of GoogleSQL, the rest is said; equal NULLs, also under a condition
+CREATE SCHEMA other;
+SELECT spanner.execute_ddl($$CREATE TABLE other.G (Id INT64 NOT NULL, S STRING(MAX) NOT NULL, T TIMESTAMP, N NUMERIC, F FLOAT64, U UUID,
+  Half FLOAT64 AS (Id / 2) STORED, Low BOOL AS (STARTS_WITH(LOWER(S), "a")) STORED, Long INT64 AS (LENGTH(S) + DIV(Id, 3)) STORED,
+  Ok BOOL AS (REGEXP_CONTAINS(S, "^a")) STORED, Next TIMESTAMP AS (TIMESTAMP_ADD(T, INTERVAL 1 DAY)) STORED,
+  Words STRING(MAX) AS (INITCAP(S)) STORED, CHECK (N IN (1, 2.5)), CHECK (F > 0.5)) PRIMARY KEY (Id);
+CREATE VIEW other.V SQL SECURITY INVOKER AS SELECT UPPER(a.S) AS s FROM other.G AS a, other.G AS b$$, 'googlesql');
+ALTER TABLE other.g ADD s1 bigint GENERATED ALWAYS AS (spanner.shard_id(16, s)) STORED,
+  ADD s2 integer GENERATED ALWAYS AS (spanner.shard_id(8, id, s, u)) STORED, ADD s3 bigint GENERATED ALWAYS AS (spanner.shard_id(8, t)) STORED;
+INSERT INTO other.g (id, s, n, f, u) SELECT i, 'ab' || i, 1, i, CASE i WHEN 1 THEN gen_random_uuid() END FROM generate_series(1, 9) i;
+CREATE TEMP TABLE rows_before AS SELECT id, s, n, f, u, half, low, long, ok, s1, s2 FROM other.g;
+SELECT spanner.spanner_ddl(r, 'postgresql') FROM unnest('{other.g,other.v}'::regclass[]) r;
+SELECT string_agg(s, E';\n') AS other FROM spanner.spanner_ddl(schema => 'other', dialect => 'postgresql') s \gset
+DROP SCHEMA other CASCADE;
+SELECT spanner.execute_ddl(:'other', 'postgresql');
+INSERT INTO other.g (id, s, n, f, u) SELECT id, s, n, f, u FROM rows_before;
+SELECT count(*) FROM (SELECT id, s, n, f, u, half, low, long, ok, s1, s2 FROM other.g EXCEPT TABLE rows_before) differs;
+SELECT spanner.execute_ddl('CREATE TABLE other.p (id bigint PRIMARY KEY, a bigint, b bigint, t timestamptz DEFAULT now());
+CREATE UNIQUE INDEX p_ab ON other.p (a, b) WHERE a IS NOT NULL', 'postgresql');
+INSERT INTO other.p VALUES (1, NULL, 1), (2, NULL, 1), (3, 1, NULL);
+INSERT INTO other.p VALUES (4, 1, NULL);
+SELECT spanner.spanner_ddl('other.p'::regclass);
+-- the name of a length has none in Spanner; literals as a dump brings them
+CREATE TABLE other.l (id bigint PRIMARY KEY, s text CONSTRAINT "my check" CHECK (length(s) <= 5), c numeric(38, 9),
+  CHECK (c = ANY (ARRAY[('1'::bigint)::numeric, ('2.5'::spanner_internal.float_literal)::numeric])));
+SELECT spanner.spanner_ddl('other.l'::regclass);
+DROP SCHEMA other CASCADE;
+
+-- what a generated column takes from another one is of that one's type, there as well
+CREATE SCHEMA chain;
+SELECT spanner.execute_ddl($$CREATE TABLE chain.T (A INT64, H1 NUMERIC AS (A) STORED, H2 NUMERIC AS (H1 / 3) STORED) PRIMARY KEY (A)$$);
+INSERT INTO chain.t VALUES (1000000007);
+SELECT string_agg(s, E';\n') AS chain FROM spanner.spanner_ddl(schema => 'chain', dialect => 'googlesql') s \gset
+\echo :chain
+TABLE chain.t;
+DROP SCHEMA chain CASCADE;
+SELECT spanner.execute_ddl(:'chain', 'googlesql');
+INSERT INTO chain.t VALUES (1000000007);
+TABLE chain.t;
+DROP SCHEMA chain CASCADE;
+
+-- numbers of many digits, what has no collation there, and a function with another rule for words
+CREATE SCHEMA more;
+CREATE COLLATION more.nobody (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE more.t (id bigint PRIMARY KEY, f float8 DEFAULT 1e308, c text COLLATE more.nobody, d text COLLATE "C",
+  CHECK (initcap(d) = d));
+SELECT spanner.spanner_ddl('more.t'::regclass);
+DROP SCHEMA more CASCADE;

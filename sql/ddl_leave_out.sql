@@ -55,6 +55,8 @@ $$ AS ddl;
 -- wal_level may be too low for publications
 SET client_min_messages = error;
 SELECT l.* FROM file, spanner.execute_ddl(ddl, leave_out => true) l;
+SELECT * FROM pg_publication_tables WHERE schemaname = 'left_out';
+DROP PUBLICATION changes;
 \d notes
 \d pages
 SELECT indexrelid::regclass FROM pg_index WHERE indrelid = 'notes'::regclass ORDER BY 1;
@@ -62,7 +64,6 @@ TABLE notes;
 TABLE pages;
 -- as PostgreSQL's, and back
 DROP TABLE pages, notes, orphans;
-DROP PUBLICATION changes;
 SELECT d FROM file, spanner.postgresql_ddl(ddl, 'googlesql', leave_out => true) d LIMIT 9;
 RESET client_min_messages;
 -- without that, an error names the first one and counts the others
@@ -76,6 +77,14 @@ SELECT * FROM spanner.execute_ddl('CREATE TABLE a (Id INT64, T TOKENLIST) PRIMAR
 SELECT * FROM spanner.execute_ddl('CREATE TABLE a (Id INT64, T TOKENLIST) PRIMARY KEY (Id); CREATE TABLE a (Id INT64) PRIMARY KEY (Id)',
                                   leave_out => true);
 SELECT to_regclass('a');
+-- what follows an error within a table is the caller's, and not its owner's
+CREATE ROLE test_left_out;
+GRANT USAGE, CREATE ON SCHEMA left_out TO test_left_out;
+CREATE TABLE theirs (id bigint);
+ALTER TABLE theirs OWNER TO test_left_out;
+SELECT * FROM spanner.execute_ddl('ALTER TABLE theirs ALTER COLUMN id SET DEFAULT (SOUNDEX("x"));
+CREATE VIEW own SQL SECURITY DEFINER AS SELECT 1 AS x', leave_out => true);
+SELECT relowner = current_user::regrole AS is_own FROM pg_class WHERE oid = 'own'::regclass;
 -- nothing is left out
 SELECT * FROM spanner.execute_ddl('CREATE TABLE a (Id INT64) PRIMARY KEY (Id)', leave_out => true);
 -- rows of the other dialect are PostgreSQL's
@@ -83,6 +92,9 @@ SELECT spanner.postgresql_ddl($$INSERT INTO a VALUES (7), (8);
 UPDATE "a" SET id = id + 1 WHERE id = '8';
 DELETE FROM a USING pg_class WHERE relname = 'a;b' AND id = 5$$, 'postgresql');
 SELECT spanner.execute_ddl('INSERT INTO missing (id) VALUES (1)', 'postgresql');
+-- a part of a table in which PostgreSQL's parser stops
+SELECT * FROM spanner.execute_ddl('CREATE TABLE p (id bigint PRIMARY KEY, a bigint DEFAULT (1 +), b bigint, CHECK (b >))', 'postgresql', true);
+SELECT spanner.execute_ddl('CREATE TABLE p (id bigint PRIMARY KEY, a bigint, CHECK (a > 5 5))', 'postgresql');
 -- names of types, one by one
 \set VERBOSITY terse
 SELECT spanner.execute_ddl('CREATE TABLE b (Id INT64, V STRUCT<a INT64>) PRIMARY KEY (Id)');
@@ -95,3 +107,4 @@ SELECT spanner.execute_ddl('DROP CHANGE STREAM IF EXISTS nothing');
 
 SET client_min_messages = warning;
 DROP SCHEMA left_out CASCADE;
+DROP ROLE test_left_out;

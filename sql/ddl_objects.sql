@@ -58,13 +58,14 @@ SELECT spanner.spanner_ddl('c'::regclass);
 DROP TABLE c, p;
 
 -- names of more than 63 bytes are kept, and are never another's
+-- (views of two tables are the same text in all releases)
 SELECT $$
 CREATE SCHEMA o;
 CREATE SEQUENCE o.long_seq BIT_REVERSED_POSITIVE;
 CREATE TABLE o.long_table (Id INT64 NOT NULL DEFAULT (GET_NEXT_SEQUENCE_VALUE(SEQUENCE o.long_seq)), long_column STRING(9),
   Low STRING(MAX) AS (LOWER(long_column)) STORED, CONSTRAINT long_check CHECK (long_column != 'long_seq')) PRIMARY KEY (Id);
 CREATE INDEX o.long_index ON o.long_table(long_column);
-CREATE VIEW o.long_view SQL SECURITY INVOKER AS SELECT t.long_column FROM o.long_table AS t;
+CREATE VIEW o.long_view SQL SECURITY INVOKER AS SELECT t.long_column FROM o.long_table AS t, o.long_table AS u;
 ALTER TABLE o.long_table ADD COLUMN long_new INT64;
 ALTER TABLE o.long_table ADD CONSTRAINT long_fk FOREIGN KEY (Id) REFERENCES o.long_table (Id)$$ AS ddl \gset
 SELECT try(replace(:'ddl', 'long_', repeat('long_name_', 7)));
@@ -174,7 +175,7 @@ CREATE TABLE "order" ("select" bigint PRIMARY KEY REFERENCES _m, "1" text, CONST
 CREATE TABLE "Order" (id bigint PRIMARY KEY);
 CREATE INDEX "i i" ON _m ("has dash") INCLUDE (_id);
 CREATE UNIQUE INDEX stored ON "order" ("select") INCLUDE ("select", "1");
-CREATE VIEW "v v" WITH (security_invoker = true) AS SELECT "has dash" AS "a b" FROM _m;
+CREATE VIEW "v v" WITH (security_invoker = true) AS SELECT _m."has dash" AS "a b" FROM _m, _m AS other;
 CREATE SEQUENCE _s;
 SELECT spanner.alter_sequence('_s', 'bit_reversed_positive');
 ALTER TABLE "order" ALTER "select" SET DEFAULT nextval('_s');
@@ -183,6 +184,31 @@ SELECT spanner.spanner_ddl(schema => 'o', dialect => 'postgresql') EXCEPT ALL
   SELECT s FROM spanner.spanner_ddl(schema => 'o') s ORDER BY 1;
 RESET search_path;
 SET search_path = named;
+DROP SCHEMA o CASCADE;
+
+-- names that are one in Spanner
+CREATE SCHEMA o;
+CREATE TABLE o."t u" ("a b" bigint PRIMARY KEY, a_b bigint, "Ab" int, ab int, CONSTRAINT "c d" CHECK (a_b > 0), CONSTRAINT c_d CHECK (a_b > 1));
+CREATE TABLE o.t_u (id bigint PRIMARY KEY);
+CREATE INDEX "T u" ON o."t u" (a_b);
+SELECT spanner.spanner_ddl(schema => 'o');
+DROP SCHEMA o CASCADE;
+
+-- a table that is interleaved in another one has a key to it as well, which stays, and is after a new interleaving
+SELECT spanner.execute_ddl($$CREATE SCHEMA o;
+CREATE TABLE o.P (A INT64 NOT NULL) PRIMARY KEY (A);
+CREATE TABLE o.C (A INT64 NOT NULL, B INT64 NOT NULL, CONSTRAINT Afk FOREIGN KEY (A) REFERENCES o.P (A)) PRIMARY KEY (A, B), INTERLEAVE IN o.P$$, 'googlesql');
+COMMENT ON CONSTRAINT afk ON o.c IS 'it''s';
+SELECT spanner.spanner_ddl('o.c'::regclass);
+SELECT try('ALTER TABLE o.C SET INTERLEAVE IN PARENT o.P ON DELETE CASCADE');
+SELECT spanner.execute_ddl('ALTER TABLE o.C SET INTERLEAVE IN PARENT o.P');
+SELECT spanner.postgresql_ddl('ALTER TABLE o.C SET ON DELETE CASCADE');
+SELECT spanner.execute_ddl('ALTER TABLE o.C SET INTERLEAVE IN PARENT o.P ON DELETE CASCADE');
+INSERT INTO o.p VALUES (1);
+INSERT INTO o.c VALUES (1, 1);
+DELETE FROM o.p;
+TABLE o.c;
+SELECT * FROM again('o');
 DROP SCHEMA o CASCADE;
 
 -- words that GoogleSQL reserves are names in backquotes only; the other dialect has other words
@@ -197,12 +223,23 @@ SELECT try('CREATE TABLE rows (at bigint PRIMARY KEY, hash bigint)', 'postgresql
 
 -- the schema public is not named, so that a copy can be elsewhere
 CREATE TABLE public.ddl_a (id bigint PRIMARY KEY);
-CREATE VIEW public.ddl_v AS SELECT id FROM public.ddl_a;
+CREATE VIEW public.ddl_v AS SELECT a.id FROM public.ddl_a a, public.ddl_a b;
 CREATE SEQUENCE public.ddl_s;
 SELECT spanner.alter_sequence('public.ddl_s', 'bit_reversed_positive');
 CREATE TABLE public.ddl_b (id bigint PRIMARY KEY DEFAULT nextval('public.ddl_s'));
 SELECT spanner.spanner_ddl(r, 'postgresql') FROM unnest('{public.ddl_s,public.ddl_b,public.ddl_v}'::regclass[]) r;
 DROP TABLE public.ddl_a, public.ddl_b CASCADE;
 DROP SEQUENCE public.ddl_s;
+
+-- a foreign key to what could be the parent is one after an export, too; a table of PostgreSQL is interleaved
+SELECT spanner.execute_ddl($$CREATE SCHEMA o;
+CREATE TABLE o.Venues (Id INT64 NOT NULL) PRIMARY KEY (Id);
+CREATE TABLE o.Concerts (Id INT64 NOT NULL, N INT64, CONSTRAINT Venue FOREIGN KEY (Id) REFERENCES o.Venues (Id),
+  FOREIGN KEY (Id) REFERENCES o.Venues (Id)) PRIMARY KEY (Id, N);
+CREATE TABLE o.Shows (Id INT64 NOT NULL, N INT64) PRIMARY KEY (Id, N);
+ALTER TABLE o.Shows ADD CONSTRAINT ShowVenue FOREIGN KEY (Id) REFERENCES o.Venues (Id)$$, 'googlesql');
+CREATE TABLE o.seats (id bigint REFERENCES o.venues, n bigint, PRIMARY KEY (id, n));
+SELECT again('o');
+DROP SCHEMA o CASCADE;
 
 DROP SCHEMA named CASCADE;

@@ -95,8 +95,47 @@ SELECT count(*) FROM spanner.spanner_ddl('public') s WHERE s ~ 'CREATE TABLE (si
 SELECT spanner.load_statements('singers', columns => '{nothing}');
 SELECT spanner.load_statements('singers', E'two\nlines');
 SELECT spanner.unload_statements('pg_stats');
+-- no table's file is elsewhere
+CREATE TABLE "odd ""S"."../x\y%" (id bigint PRIMARY KEY);
+SELECT s FROM spanner.unload_statements('"odd ""S"', 'dir/') s WHERE s LIKE '\\copy%' ORDER BY 1;
 \set VERBOSITY default
 SELECT count(*) FROM spanner.load_statements('singers'::regclass, columns => '{shard,singerid}');
+
+-- the casts of a type are functions of its owner, and are not called
+CREATE SCHEMA theirs;
+CREATE TYPE theirs.mood AS ENUM ('', 'sad', 'a"b,');
+CREATE TYPE theirs.pair AS (a int, b theirs.mood);
+CREATE FUNCTION theirs.to_text(value theirs.mood) RETURNS text LANGUAGE plpgsql
+AS $$BEGIN RAISE EXCEPTION 'a cast has run'; END$$;
+CREATE FUNCTION theirs.to_json(value theirs.mood) RETURNS json LANGUAGE plpgsql
+AS $$BEGIN RAISE EXCEPTION 'a cast has run'; END$$;
+CREATE FUNCTION theirs.to_mood(value text) RETURNS theirs.mood LANGUAGE plpgsql
+AS $$BEGIN RAISE EXCEPTION 'a cast has run'; END$$;
+CREATE CAST (theirs.mood AS text) WITH FUNCTION theirs.to_text(theirs.mood) AS ASSIGNMENT;
+CREATE CAST (theirs.mood AS json) WITH FUNCTION theirs.to_json(theirs.mood) AS ASSIGNMENT;
+CREATE CAST (text AS theirs.mood) WITH FUNCTION theirs.to_mood(text) AS ASSIGNMENT;
+CREATE TABLE theirs.moods (id bigint PRIMARY KEY, m theirs.mood, ms theirs.mood[], p theirs.pair);
+INSERT INTO theirs.moods VALUES (1, '', '{sad,NULL,""}', '(1,sad)'),
+  (2, NULL, NULL, NULL), (3, 'a"b,', '{}', '(,)');
+\t on
+\pset format unaligned
+\o ddl_rows_script.sql
+SELECT spanner.unload_statements('theirs.moods', 'ddl_rows_odd/moods.csv', null_string => '\N');
+SELECT 'CREATE TEMPORARY TABLE moods_before AS TABLE theirs.moods; DELETE FROM theirs.moods;';
+SELECT spanner.load_statements('theirs.moods', 'ddl_rows_odd/moods.csv', null_string => '\N');
+\o
+\t off
+\pset format aligned
+\set ECHO none
+\i ddl_rows_script.sql
+\set ECHO all
+\! cat ddl_rows_odd/moods.csv
+SELECT b.id, pg_catalog.concat(b) = pg_catalog.concat(a) AS same
+  FROM moods_before b LEFT JOIN theirs.moods a USING (id) ORDER BY id;
+DROP TABLE moods_before;
+SET client_min_messages = warning;
+DROP SCHEMA theirs CASCADE;
+RESET client_min_messages;
 
 DROP SCHEMA "odd ""S" CASCADE;
 DROP TABLE albums, singers, before;

@@ -124,6 +124,17 @@ SELECT concat_ws(E'\n  ', c.expression, v.export, (value_of(v.export)).value)
   FROM cases c, value_of(c.expression) v
  WHERE v.export <> '' AND (value_of(v.export)).value IS DISTINCT FROM v.value ORDER BY c.id;
 
+-- texts are read in the zone of the database in both dialects, and from the statement on that sets it
+SET timezone = 'Asia/Tokyo';
+SELECT spanner.execute_ddl($$CREATE TABLE z (id bigint PRIMARY KEY, t timestamptz DEFAULT '2020-01-01', CHECK (t > '2020-01-01 07:59:59Z'));
+INSERT INTO z (id, t) VALUES (1, '2021-01-01'), (2, DEFAULT)$$, 'postgresql');
+SELECT spanner.execute_ddl(format($$ALTER DATABASE %I SET OPTIONS (default_time_zone = 'Europe/Berlin');
+CREATE TABLE y (Id INT64, T TIMESTAMP DEFAULT ('2020-01-01')) PRIMARY KEY (Id);
+ALTER DATABASE %1$I SET OPTIONS (default_time_zone = NULL);
+INSERT INTO y (Id) VALUES (3)$$, current_database()), 'googlesql');
+SET timezone = 'UTC';
+TABLE z UNION ALL TABLE y ORDER BY 1;
+
 RESET ALL;
 \pset format aligned
 \pset tuples_only off

@@ -82,5 +82,14 @@ ROLLBACK;
 SELECT spanner.alter_sequence('c_id_seq', kind => 'local', restart_counter_with => 10000);
 INSERT INTO c (v) VALUES (1) RETURNING id;
 
+-- DROP EXTENSION that finds other objects has changed no sequence, and warns of none
+SELECT spanner.create_sequence('kept', 'bit_reversed_positive');
+SELECT nextval('kept');
+CREATE TABLE unbind_shard (shard_id integer GENERATED ALWAYS AS (spanner.shard_id(16, at)) STORED, at timestamptz);
+\set VERBOSITY terse
+DROP EXTENSION spanner_keys;
+\set VERBOSITY default
+SELECT nextval('kept');
+
 SET client_min_messages = warning;
 DROP SCHEMA lv CASCADE;

@@ -31,6 +31,14 @@ SELECT spanner.adopt_table(0);
 SELECT spanner.adopt_table(NULL);
 SELECT has_table_privilege('"It''s"', 'INSERT'), c.relacl::text ~ '=[a-zA-Z]*D[a-zA-Z]*/' AS truncate FROM pg_class c WHERE oid = '"It''s"'::regclass;
 
+-- rights are those that the table had, not those that new tables get by now
+CREATE TABLE older (id int PRIMARY KEY);
+ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO regress_adopt;
+SELECT replace(c, current_user, 'OWNER') AS command FROM spanner_internal.adoption_commands('older') c WHERE c ~ '^REVOKE' ORDER BY 1 COLLATE "C";
+SELECT count(*) > 0 AS adopted FROM spanner.adopt_table('older', dry_run => false);
+ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM regress_adopt;
+SELECT bool_and(relacl @> (acldefault('r', relowner))[1]) AS all_of_owner, bool_or(relacl::text ~ 'regress_adopt') AS of_others FROM pg_class WHERE oid = 'older'::regclass;
+
 -- long names of indexes stay apart
 CREATE TABLE a_very_long_table_name_that_has_nearly_sixty_three_bytes_in_it (id bigint PRIMARY KEY, a int, b int);
 CREATE INDEX a_very_long_index_name_that_has_nearly_sixty_three_bytes_on_a ON a_very_long_table_name_that_has_nearly_sixty_three_bytes_in_it (a);

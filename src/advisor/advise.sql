@@ -128,23 +128,6 @@ RETURN CASE
   WHEN 'one_server' <> ALL (targets) AND inserts_per_second < 1.0 / 60 THEN 'info'
   ELSE severity END;
 
--- The first row, if the target had to be guessed.
-CREATE FUNCTION spanner_internal.describe_target(facts spanner_internal.advisor_facts)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT 'judged as ' || string_agg(format('%s: %s', q.target, CASE
-           WHEN q.target = 'citus' THEN format('%s distributed by Citus', q.tables)
-           WHEN q.target = 'splits'
-             THEN format('%s split by ranges of the key, or over servers', q.tables)
-           ELSE format('%s, and neither Citus nor a split by ranges of the key', q.tables) END),
-           '; ' ORDER BY q.target)
-         || '; name another target if that is not where the tables are to be'
-    FROM (SELECT t.target,
-                 CASE count(*) WHEN 1 THEN '1 table' ELSE count(*) || ' tables' END AS tables
-            FROM unnest((facts).tables) t GROUP BY t.target) q;
-END;
-
 -- Queries run with settings that do not depend on the session.  For all tables,
 -- nested loops are off: the planner would choose them, as it does not know how
 -- many facts there are.  A plan for given facts would know, but copy them for each
@@ -182,8 +165,18 @@ BEGIN
 
   facts := spanner_internal.advisor_facts(object, target);
   IF target IS NULL AND cardinality(facts.tables) > 0 THEN
-    RETURN QUERY SELECT 'info', 'target', NULL::regclass, NULL,
-      spanner_internal.describe_target(facts), NULL;
+    RETURN QUERY
+      SELECT 'info', 'target', NULL::regclass, NULL,
+             'judged as ' || string_agg(format(
+               CASE q.target
+                 WHEN 'citus' THEN '%s: %s distributed by Citus'
+                 WHEN 'splits' THEN '%s: %s split by ranges of the key, or over servers'
+                 ELSE '%s: %s, and neither Citus nor a split by ranges of the key' END,
+               q.target, CASE q.tables WHEN 1 THEN '1 table' ELSE q.tables || ' tables' END),
+               '; ' ORDER BY q.target)
+             || '; name another target if that is not where the tables are to be', NULL
+        FROM (SELECT t.target, count(*) AS tables
+                FROM unnest(facts.tables) t GROUP BY t.target) q;
   END IF;
   RETURN QUERY
     SELECT s.severity, f.rule, nullif(f.relid, 0)::regclass, f.object, f.finding, f.suggestion

@@ -29,27 +29,6 @@ LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN spanner_internal.is_free(indexid)
             THEN pg_get_indexdef(indexid, column_number, false) END;
 
--- The first 10,000 characters of the body of a function.  For one in standard SQL, the server opens
--- the relations in it; it is left out if it is stored in more than a megabyte.
-CREATE FUNCTION spanner_internal.function_text(function oid)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT left(
-           CASE WHEN octet_length(p.prosqlbody::text) <= 1048576
-                 AND NOT EXISTS (
-                       SELECT
-                         FROM pg_depend d
-                        WHERE d.classid = 'pg_proc'::regclass
-                          AND d.objid = p.oid
-                          AND d.refclassid = 'pg_class'::regclass
-                          AND NOT spanner_internal.is_free(d.refobjid))
-                THEN pg_get_function_sqlbody(p.oid)
-                ELSE p.prosrc END, 10000)
-    FROM pg_proc p
-   WHERE p.oid = function;
-END;
-
 -- The counter that a sequence gave last, for who may see it.
 CREATE FUNCTION spanner_internal.last_counter(sequence oid)
 RETURNS bigint

@@ -112,28 +112,8 @@ BEGIN
 END
 $$;
 
--- Blocks and rows of a table or its partitions.  Where nobody has counted the
--- rows, their number is guessed by the width of the columns.
-CREATE FUNCTION spanner_internal.estimate_rows(
-  relation oid, OUT pages float8, OUT tuples float8, OUT counted boolean)
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT coalesce(sum(s.pages), 0), coalesce(round(sum(s.pages * s.density)), 0),
-         coalesce(bool_and(s.reltuples >= 0), true)
-    FROM (SELECT c.reltuples, d.density,
-                 coalesce(pg_relation_size(c.oid), 0)
-                 / current_setting('block_size')::float8 AS pages
-            FROM spanner_internal.list_parts(estimate_rows.relation) p (oid)
-            JOIN pg_class c ON c.oid = p.oid AND c.relkind <> 'p'
-           CROSS JOIN LATERAL (
-             SELECT CASE WHEN c.reltuples >= 0 AND c.relpages > 0 THEN c.reltuples / c.relpages
-                         ELSE (SELECT greatest(8000.0 / (28 + coalesce(sum(
-                                        CASE WHEN a.attlen > 0 THEN a.attlen ELSE 32 END), 0)), 1)
-                                 FROM pg_attribute a
-                                WHERE a.attrelid = c.oid AND a.attnum > 0) END AS density) d) s;
-END;
-
--- A table with few rows is read whole.  Of the others, 10 rows of a block are
+-- Where nobody has counted the rows of a table or a partition, their number is guessed by the width
+-- of the columns.  A table with few rows is read whole.  Of the others, 10 rows of a block are
 -- taken on average.  For fewer than 100 rows, all blocks could be empty.
 CREATE FUNCTION spanner_internal.plan_sample(
   relation oid, column_name name, sample_rows integer)
@@ -149,8 +129,20 @@ BEGIN
   IF sample_rows NOT BETWEEN 1 AND 10000000 THEN
     RAISE invalid_parameter_value USING MESSAGE = 'sample_rows must be between 1 and 10000000';
   END IF;
-  SELECT e.pages, e.tuples, e.counted INTO pages, k.tuples, k.counted
-    FROM spanner_internal.estimate_rows(k.relid) e;
+  SELECT coalesce(sum(s.pages), 0), coalesce(round(sum(s.pages * s.density)), 0),
+         coalesce(bool_and(s.reltuples >= 0), true)
+    INTO pages, k.tuples, k.counted
+    FROM (SELECT c.reltuples, d.density,
+                 coalesce(pg_relation_size(c.oid), 0)
+                 / current_setting('block_size')::float8 AS pages
+            FROM spanner_internal.list_parts(k.relid) p (oid)
+            JOIN pg_class c ON c.oid = p.oid AND c.relkind <> 'p'
+           CROSS JOIN LATERAL (
+             SELECT CASE WHEN c.reltuples >= 0 AND c.relpages > 0 THEN c.reltuples / c.relpages
+                         ELSE (SELECT greatest(8000.0 / (28 + coalesce(sum(
+                                        CASE WHEN a.attlen > 0 THEN a.attlen ELSE 32 END), 0)), 1)
+                                 FROM pg_attribute a
+                                WHERE a.attrelid = c.oid AND a.attnum > 0) END AS density) d) s;
   k.wanted := greatest(sample_rows, 100);
   k.fraction := 1;
   k.block_percent := 100;
@@ -374,11 +366,3 @@ BEGIN ATOMIC
                      ELSE (s).numbers[bucket + 1] - n.distance END, true) END
     FROM (SELECT CASE WHEN (s).step >= 1 THEN (s).step ELSE 0 END AS distance) n;
 END;
-
--- The same beside a picture: without most of a long text that all begin with.
-CREATE FUNCTION spanner_internal.short_label(s spanner_internal.key_scale, label text)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE WHEN (s).prefix > 12 THEN '..' || substr(label, CASE WHEN (s).type = 'bytea'::regtype
-              THEN 2 * (s).prefix - 1 ELSE (s).prefix - 3 END)
-            ELSE label END;

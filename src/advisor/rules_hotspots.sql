@@ -66,22 +66,6 @@ BEGIN ATOMIC
                       WHERE x.relid = c.relid AND x.attnum = c.attnum);
 END;
 
--- Of keys of several columns, the first one behind the lead that does not grow.
-CREATE FUNCTION spanner_internal.list_swaps(facts spanner_internal.advisor_facts)
-RETURNS TABLE (indexid oid, attnum smallint, name name)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
-BEGIN ATOMIC
-  SELECT DISTINCT ON (p.indexid) p.indexid, b.attnum, b.attname
-    FROM unnest((facts).indexes) p
-   CROSS JOIN LATERAL unnest(p.indkey[2:p.keys]) WITH ORDINALITY u (attnum, n)
-    JOIN pg_attribute b ON b.attrelid = p.relid AND b.attnum = u.attnum
-     AND b.atttypid <> ALL ('{date,timestamp,timestamptz,bool}'::regtype[])
-    LEFT JOIN unnest((facts).columns) c ON c.relid = p.relid AND c.attnum = u.attnum
-   WHERE p.is_primary
-     AND (c.is_few OR c.source = ANY ('{sequence,derived,now,uuid,time}')) IS NOT TRUE
-   ORDER BY p.indexid, u.n;
-END;
-
 -- Keys and other indexes that grow at one end, and what to do about it.  A default that makes UUIDs
 -- of time is replaced.  On one server such a key is no fault.
 CREATE FUNCTION spanner_internal.advisor_hotspots(facts spanner_internal.advisor_facts)
@@ -155,7 +139,17 @@ BEGIN ATOMIC
                  ELSE spanner_internal.sharded_index(l.i, t.relkind = 'p', l.quoted, l.type,
                                                      l.collid, l.null_share) END AS fix
      OFFSET 0) x
-    LEFT JOIN spanner_internal.list_swaps(facts) k ON k.indexid = (l.i).indexid
+    -- of keys of several columns, the first one behind the lead that does not grow
+    LEFT JOIN (
+      SELECT DISTINCT ON (p.indexid) p.indexid, b.attnum, b.attname AS name
+        FROM unnest((facts).indexes) p
+       CROSS JOIN LATERAL unnest(p.indkey[2:p.keys]) WITH ORDINALITY u (attnum, n)
+        JOIN pg_attribute b ON b.attrelid = p.relid AND b.attnum = u.attnum
+         AND b.atttypid <> ALL ('{date,timestamp,timestamptz,bool}'::regtype[])
+        LEFT JOIN unnest((facts).columns) c ON c.relid = p.relid AND c.attnum = u.attnum
+       WHERE p.is_primary
+         AND (c.is_few OR c.source = ANY ('{sequence,derived,now,uuid,time}')) IS NOT TRUE
+       ORDER BY p.indexid, u.n) k ON k.indexid = (l.i).indexid
    CROSS JOIN LATERAL (
      SELECT CASE WHEN d.is_asked AND l.why <> 'few' AND k.name IS NOT NULL THEN
               format('; (%s) spreads too, if queries name %I',

@@ -246,12 +246,22 @@ BEGIN
 END
 $$;
 
--- The bodies of functions that no extension has made.
+-- The first 10,000 characters of the bodies of functions that no extension has made.  For one in
+-- standard SQL, the server opens the relations in it, so they have to be free; it is left out if it
+-- is stored in more than a megabyte.
 CREATE FUNCTION spanner_internal.list_function_bodies()
 RETURNS TABLE (oid oid, is_trigger boolean, body text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
-  SELECT p.oid, p.prorettype = 'trigger'::regtype, spanner_internal.function_text(p.oid)
+  SELECT p.oid, p.prorettype = 'trigger'::regtype,
+         left(CASE WHEN octet_length(p.prosqlbody::text) <= 1048576
+                    AND NOT EXISTS (SELECT
+                                      FROM pg_depend d
+                                     WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+                                       AND d.refclassid = 'pg_class'::regclass
+                                       AND NOT spanner_internal.is_free(d.refobjid))
+                   THEN pg_get_function_sqlbody(p.oid)
+                   ELSE p.prosrc END, 10000)
     FROM pg_proc p
     JOIN pg_language l ON l.oid = p.prolang AND l.lanname = ANY ('{sql,plpgsql}')
    WHERE p.oid >= 16384

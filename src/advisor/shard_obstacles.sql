@@ -158,11 +158,9 @@ DECLARE
      CROSS JOIN LATERAL (SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS name) n
      WHERE a.attrelid = relation AND a.attname = column_name
        AND (k.contype = ANY ('{p,n}') OR k.oid = shard_check) IS NOT TRUE);
-  o spanner_internal.shard_obstacle;
 BEGIN
-  SELECT v.code, format(v.message, c.relname, column_name, relation), format(v.detail, users),
-         v.hint, false
-    INTO o
+  RETURN (SELECT ROW(v.code, format(v.message, c.relname, column_name, relation),
+                     format(v.detail, users), v.hint, false)::spanner_internal.shard_obstacle
     FROM (VALUES
       (c.oid IS NULL, 'undefined_table', 'table with OID %3$s does not exist', NULL,
        'Name a table.'),
@@ -181,8 +179,7 @@ BEGIN
       (t.indexid IS NULL, 'object_not_in_prerequisite_state', 'table "%s" has no primary key', NULL,
        'Add one with ALTER TABLE ... ADD PRIMARY KEY.'),
       ((SELECT i.relam FROM pg_class i WHERE i.oid = t.indexid) <> 403, 'feature_not_supported',
-       'primary key of table "%s" is not a B-tree', NULL,
-       'Use a primary key without WITHOUT OVERLAPS.'),
+       'primary key of table "%s" is not a B-tree', NULL, 'Use one without WITHOUT OVERLAPS.'),
       (t.key IS NULL, 'object_not_in_prerequisite_state',
        'primary key of table "%s" has no other column', NULL, 'Use another column_name.'),
       (t.has_column AND NOT is_shard AND is_added, 'duplicate_column',
@@ -191,8 +188,8 @@ BEGIN
        'column "%2$s" of table "%1$s" is not a generated shard column', NULL,
        'The view spanner.shard_keys lists shard columns.'),
       (NOT t.has_column AND NOT is_added, 'undefined_column',
-       'column "%2$s" of table "%1$s" does not exist', NULL,
-       'The view spanner.shard_keys lists shard columns.'),
+       'column "%2$s" of table "%1$s" does not exist',
+       NULL, 'The view spanner.shard_keys lists shard columns.'),
       (NOT t.has_column AND (cardinality(t.key) >= 32 OR c.relnatts >= 1600), 'too_many_columns',
        'table "%s" or its primary key cannot have another column', NULL,
        'Divide the table, or use a shorter key.'),
@@ -201,8 +198,7 @@ BEGIN
        'Drop them first: they would go together with the column.'))
       v (found, code, message, detail, hint)
    WHERE v.found
-   LIMIT 1;
-  RETURN o;
+   LIMIT 1);
 END
 $$;
 
@@ -212,12 +208,9 @@ RETURNS spanner_internal.shard_obstacle
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-  o spanner_internal.shard_obstacle;
 BEGIN
-  SELECT p.code, format(p.message, coalesce(k.name, 'null'), t.relname, p.type), p.detail, p.hint,
-         false
-    INTO o
+  RETURN (SELECT ROW(p.code, format(p.message, coalesce(k.name, 'null'), t.relname, p.type),
+                     p.detail, p.hint, false)::spanner_internal.shard_obstacle
     FROM unnest(keys) WITH ORDINALITY k (name, n)
    CROSS JOIN LATERAL (
      SELECT v.*, format_type(a.atttypid, NULL) AS type
@@ -243,8 +236,7 @@ BEGIN
       WHERE v.found
       LIMIT 1) p
    ORDER BY k.n
-   LIMIT 1;
-  RETURN o;
+   LIMIT 1);
 END
 $$;
 
@@ -275,11 +267,9 @@ RETURNS spanner_internal.shard_obstacle
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-  o spanner_internal.shard_obstacle;
 BEGIN
-  SELECT v.code, format(v.message, t.relname), format(v.detail, v.users), v.hint, v.warns
-    INTO o
+  RETURN (SELECT ROW(v.code, format(v.message, t.relname), format(v.detail, v.users), v.hint,
+                     v.warns)::spanner_internal.shard_obstacle
     FROM (VALUES
       (CASE WHEN is_added THEN (
          SELECT string_agg(u, ', ' ORDER BY u COLLATE "C")
@@ -326,8 +316,7 @@ BEGIN
        'Disable them, change the published table in the same way, and enable them again.', true))
       v (users, code, message, detail, hint, warns)
    WHERE v.users IS NOT NULL
-   LIMIT 1;
-  RETURN o;
+   LIMIT 1);
 END
 $$;
 

@@ -30,7 +30,7 @@ $$;
 -- Look at a table.  Unless it is a dry run, lock it as strongly as the statements
 -- will, so that what was read about it holds until they have run.
 CREATE FUNCTION spanner_internal.open_shard_table(
-  relation oid, column_name name, keys name[], dry_run boolean, caller text)
+  relation oid, column_name name, keys name[], dry_run boolean, is_added boolean)
 RETURNS spanner_internal.shard_table
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -39,10 +39,6 @@ DECLARE
   t spanner_internal.shard_table;
   o spanner_internal.shard_obstacle;
 BEGIN
-  IF NOT dry_run AND current_setting('transaction_read_only')::boolean THEN
-    RAISE read_only_sql_transaction USING
-      MESSAGE = format('cannot execute spanner.%s() in a read-only transaction', caller);
-  END IF;
   t := spanner_internal.read_shard_table(relation, column_name);
   IF NOT dry_run AND t.relid >= 16384 THEN
     IF NOT pg_has_role(t.owner, 'USAGE') THEN
@@ -56,7 +52,7 @@ BEGIN
         MESSAGE = format('table "%s" was renamed concurrently', t.relname), HINT = 'Try again.';
     END IF;
   END IF;
-  IF caller = 'add_shard_key' THEN
+  IF is_added THEN
     keys := coalesce(keys, t.key, '{}');
   END IF;
   o := spanner_internal.find_shard_obstacle(relation, column_name, keys);
@@ -331,7 +327,7 @@ BEGIN
     RAISE invalid_parameter_value USING MESSAGE = 'number of shards must be greater than 0',
       HINT = 'Use spanner.suggest_shards() to find a number.';
   END IF;
-  t := spanner_internal.open_shard_table(relation, column_name, keys, dry_run, 'add_shard_key');
+  t := spanner_internal.open_shard_table(relation, column_name, keys, dry_run, true);
   expression := spanner_internal.shard_expression(relation, coalesce(keys, t.key), shards,
                                                   time_bucket);
   -- While Citus moves a shard, it sends changes by the replica identity, but no generated columns.
@@ -419,7 +415,7 @@ BEGIN
       MESSAGE = 'arguments "relation" and "column_name" must not be null',
       HINT = 'Name a table that has a shard column.';
   END IF;
-  t := spanner_internal.open_shard_table(relation, column_name, NULL, dry_run, 'remove_shard_key');
+  t := spanner_internal.open_shard_table(relation, column_name, NULL, dry_run, false);
   IF NOT t.in_key THEN
     statements := spanner_internal.stop_filling(t, column_name)
       || format('ALTER TABLE %s DROP COLUMN %I', t.ident, column_name);

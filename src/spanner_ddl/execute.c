@@ -79,12 +79,11 @@ static bool leave_out(SkDdlText *ddl, const ErrorData *error);
 static char *owner_of(SkDdlText *ddl, int token);
 static bool is_one_of(const ErrorData *error, const int *codes);
 static SkLeftOut *find_left_out(SkDdlText *ddl, SkDdlRange range);
-static int	error_token(SkDdlText *ddl, const ErrorData *error);
 static SkDdlRange part_at(SkDdlText *ddl, int token);
+static SkDdlRange element_at(SkDdlText *ddl, int token);
 static SkDdlRange clause_at(SkDdlText *ddl, int token);
 static int	enclosing(SkDdlText *ddl, int token);
 static int	closing(SkDdlText *ddl, int open);
-static int	next_token(SkDdlText *ddl, int token);
 static SkDdlRange item_at(SkDdlText *ddl, int open, int token);
 static bool is_operator(SkDdlText *ddl, int token, const char *text);
 static char *made_name(SkDdlText *ddl, SkDdlRange part);
@@ -289,10 +288,10 @@ try_reading(SkDdlText *ddl, void (*step) (SkDdlText *), SkDialect dialect, List 
 	ErrorData  *error;
 
 	ddl->dialect = dialect;
-	ddl->next = 0;
+	ddl->error_at = 0;
 	error = try_quietly(step, ddl);
 	*commands = ddl->commands;
-	return error == NULL || (step == run_text && !is_foreign(error)) ? WHOLE_TEXT : ddl->tokens[ddl->next].start;
+	return error == NULL || (step == run_text && !is_foreign(error)) ? WHOLE_TEXT : ddl->tokens[ddl->error_at].start;
 }
 
 /* Does an error say that a text is not of its dialect?  Rows, rights and what is there do not. */
@@ -300,8 +299,8 @@ static bool
 is_foreign(const ErrorData *error)
 {
 	static const int others[] = {
-		ERRCODE_DUPLICATE_OBJECT, ERRCODE_DUPLICATE_TABLE, ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_UNDEFINED_TABLE,
-		ERRCODE_WRONG_OBJECT_TYPE, 0
+		ERRCODE_DUPLICATE_COLUMN, ERRCODE_DUPLICATE_OBJECT, ERRCODE_DUPLICATE_SCHEMA, ERRCODE_DUPLICATE_TABLE,
+		ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_UNDEFINED_TABLE, ERRCODE_WRONG_OBJECT_TYPE, 0
 	};
 	int			category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
 
@@ -309,6 +308,7 @@ is_foreign(const ErrorData *error)
 		!is_one_of(error, others);
 }
 
+/* Raise an error if the commands of both dialects are not the same. */
 static void
 check_meanings(List *google, List *postgresql)
 {
@@ -379,10 +379,12 @@ read_text(SkDdlText *ddl)
 	sk_ddl_yytokens(ddl);
 	for (ddl->first = 0; ddl->first < ddl->count; ddl->first = ddl->end + 1)
 	{
-		ddl->next = ddl->first;
+		ddl->next = ddl->error_at = ddl->first;
 		ddl->end = statement_end(ddl, ddl->first);
 		ddl->in_expression = ddl->in_default = false;
-		if (ddl->end > ddl->first)
+		/* both dialects have what PostgreSQL has not */
+		if (ddl->end > ddl->first && sk_ddl_refusal(ddl, SK_REFUSED_STATEMENT, ddl->first) == NULL &&
+			sk_ddl_refusal(ddl, SK_CLIENT_STATEMENT, ddl->first) == NULL)
 			(void) sk_ddl_yyparse(ddl);
 	}
 }
@@ -395,9 +397,6 @@ run_text(SkDdlText *ddl)
 	sk_ddl_yytokens(ddl);
 	ddl->commands = ddl->left_out = NIL;
 	ddl->number = 0;
-	/* a string next to a TIMESTAMP becomes a constant when it is parsed */
-	if (ddl->dialect == SK_GOOGLESQL)
-		(void) set_config_option("timezone", zone_setting(), PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	for (int i = 0; i < ddl->count; i = statement_end(ddl, i) + 1)
 		count += statement_end(ddl, i) > i;
 	if (count == 0)
@@ -412,6 +411,8 @@ run_text(SkDdlText *ddl)
 		if (ddl->end == i)
 			continue;
 		ddl->number += count > 1 || ddl->leaves_out;
+		/* a string next to a TIMESTAMP becomes a constant when it is parsed */
+		(void) set_config_option("timezone", zone_setting(), PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 
 		/* it is translated now, when what it may depend on has been run */
 		if (ddl->leaves_out)
@@ -449,9 +450,11 @@ run_statement(SkDdlText *ddl)
 	MemoryContext context = CurrentMemoryContext;
 
 	CHECK_FOR_INTERRUPTS();
-	ddl->next = ddl->first;
+	ddl->next = ddl->error_at = ddl->first;
 	ddl->in_expression = ddl->in_default = false;
 	ddl->statement = NULL;
+	/* one before may have failed within its relation */
+	ddl->relation = InvalidOid;
 	PG_TRY();
 	{
 		int			commands = list_length(ddl->commands);
@@ -540,7 +543,7 @@ complete_error(SkDdlText *ddl, MemoryContext context)
 		strcmp(error->internalquery, ddl->sql) != 0)
 	{
 		error->cursorpos = 0;
-		error->internalpos = before + 1;
+		error->internalpos = pg_mbstrlen_with_len(ddl->sql, ddl->tokens[ddl->error_at].start) + 1;
 	}
 	/* a file may be long */
 	error->internalquery = pnstrdup(ddl->sql + start, ddl->tokens[ddl->end - 1].end - start);
@@ -548,7 +551,7 @@ complete_error(SkDdlText *ddl, MemoryContext context)
 	if (ddl->number > 0)
 		error->context = psprintf("%s%sstatement %d", error->context != NULL ? error->context : "",
 								  error->context != NULL ? "\n" : "", ddl->number);
-	if (ddl->shows_dialect && is_foreign(error))
+	if (ddl->shows_dialect && is_foreign(error) && error->sqlerrcode != ERRCODE_FEATURE_NOT_SUPPORTED)
 		error->context = psprintf("%s%sread as %s",
 								  error->context != NULL ? error->context : "", error->context != NULL ? ", " : "",
 								  ddl->dialect == SK_GOOGLESQL ? "GoogleSQL" : "the PostgreSQL dialect");
@@ -572,7 +575,7 @@ leave_out(SkDdlText *ddl, const ErrorData *error)
 		ERRCODE_STATEMENT_TOO_COMPLEX, ERRCODE_SYNTAX_ERROR, ERRCODE_TOO_MANY_COLUMNS, ERRCODE_UNDEFINED_FUNCTION, 0
 	};
 	SkDdlRange	whole = {ddl->first, ddl->end};
-	SkDdlRange	part = part_at(ddl, error_token(ddl, error));
+	SkDdlRange	part = part_at(ddl, ddl->error_at < ddl->end ? ddl->error_at : ddl->first);
 	SkLeftOut  *left = palloc0(sizeof(SkLeftOut));
 	SkLeftOut  *cause = NULL;
 
@@ -601,19 +604,15 @@ leave_out(SkDdlText *ddl, const ErrorData *error)
 static char *
 owner_of(SkDdlText *ddl, int token)
 {
-	SkDdlRange	head = {ddl->first, Min(token, ddl->first + 6)};
-	int			open = enclosing(ddl, token);
-	SkDdlRange	item;
+	SkDdlRange	head = {ddl->first, ddl->first};
+	SkDdlRange	element = element_at(ddl, token);
 
-	for (int i = ddl->first; i < head.end; i++)
-		head.end = is_operator(ddl, i, "(") ? i : head.end;
-	while (open >= 0 && enclosing(ddl, open) >= 0)
-		open = enclosing(ddl, open);
-	item = open >= 0 ? item_at(ddl, open, token) : head;
-	if (open < 0 || item.first == token || !sk_ddl_has_words(ddl, ddl->first, "create table"))
+	while (head.end < Min(token, ddl->first + 6) && !is_operator(ddl, head.end, "("))
+		head.end++;
+	if (element.first == token)
 		return text_of(ddl, head);
-	item.end = item.first + 1;
-	return psprintf("%s: %s", text_of(ddl, head), text_of(ddl, item));
+	element.end = element.first + 1;
+	return psprintf("%s: %s", text_of(ddl, head), text_of(ddl, element));
 }
 
 /* Has an error one of these codes, which end with zero? */
@@ -645,40 +644,21 @@ find_left_out(SkDdlText *ddl, SkDdlRange range)
 	return NULL;
 }
 
-/* The token at which an error is; the first one of the statement if it is not known. */
-static int
-error_token(SkDdlText *ddl, const ErrorData *error)
-{
-	const char *start = ddl->sql + ddl->tokens[ddl->first].start;
-
-	for (int i = ddl->first; i < ddl->end; i++)
-	{
-		if (pg_mbstrlen_with_len(start, ddl->sql + ddl->tokens[i].start - start) + 1 >= error->internalpos)
-			return i;
-	}
-	return ddl->first;
-}
-
 /* The smallest part around a token that can be missing: else the statement. */
 static SkDdlRange
 part_at(SkDdlText *ddl, int token)
 {
 	SkDdlRange	whole = {ddl->first, ddl->end};
-	int			list = ddl->first;	/* where the columns of a table begin */
-	int			at = token;
+	SkDdlRange	words = {token, token + 2};
+	SkDdlRange	element = element_at(ddl, token);
 
 	if (sk_ddl_has_words(ddl, token, "placement key"))
-		return (SkDdlRange)
-	{
-		token, token + 2
-	};
-	while (list < ddl->end && !is_operator(ddl, list, "("))
-		list++;
-	for (int open = enclosing(ddl, at); open >= 0; at = open, open = enclosing(ddl, open))
+		return words;
+	for (int open = is_operator(ddl, token, "(") ? token : enclosing(ddl, token); open >= 0;
+		 token = open, open = enclosing(ddl, open))
 	{
 		SkDdlRange	all = {open, closing(ddl, open) + 1};
-		SkDdlRange	item = item_at(ddl, open, at);
-		bool		is_set = sk_ddl_has_words(ddl, open - 2, "set");
+		SkDdlRange	item = item_at(ddl, open, token);
 
 		/* the length of a vector, a default, some or all options */
 		if (is_operator(ddl, open - 1, ">"))
@@ -686,19 +666,32 @@ part_at(SkDdlText *ddl, int token)
 		if (sk_ddl_has_words(ddl, open - 1, "options") && item.end - item.first < all.end - all.first - 2)
 			return item;
 		all.first--;
-		if (!is_set && (sk_ddl_has_words(ddl, open - 1, "default") || sk_ddl_has_words(ddl, open - 1, "options")))
+		if (!sk_ddl_has_words(ddl, open - 2, "set") &&
+			(sk_ddl_has_words(ddl, open - 1, "default") || sk_ddl_has_words(ddl, open - 1, "options")))
 			return all;
-		if (open != list || !sk_ddl_has_words(ddl, ddl->first, "create table"))
-			continue;
-		/* a table without its key would be another one */
-		for (int i = item.first; i < item.end; i++)
-		{
-			if (sk_ddl_has_words(ddl, i, "primary key"))
-				return whole;
-		}
-		return item;
 	}
-	return clause_at(ddl, at);
+	if (element.first == element.end)
+		return clause_at(ddl, token);
+	/* a table without its key would be another one */
+	for (int i = element.first; i < element.end; i++)
+	{
+		if (sk_ddl_has_words(ddl, i, "primary key"))
+			return whole;
+	}
+	return element;
+}
+
+/* The column or constraint of a new table that a token is of, or nothing at that token. */
+static SkDdlRange
+element_at(SkDdlText *ddl, int token)
+{
+	SkDdlRange	nothing = {token, token};
+	int			list = ddl->first;
+
+	while (list < token && !is_operator(ddl, list, "("))
+		list++;
+	return list < token && token < closing(ddl, list) && sk_ddl_has_words(ddl, ddl->first, "create table") ?
+		item_at(ddl, list, token) : nothing;
 }
 
 /* The clause of a table or index that a token behind its columns is of. */
@@ -711,16 +704,15 @@ clause_at(SkDdlText *ddl, int token)
 	SkDdlRange	whole = {ddl->first, ddl->end};
 	SkDdlRange	part = whole;
 
-	for (int i = ddl->first; i < ddl->end; i = next_token(ddl, i))
+	for (int i = ddl->first; i < part.end; i++)
 	{
 		bool		begins = ddl->tokens[i].type == SK_TOKEN_WORD && sk_ddl_one_of(ddl->tokens[i].text, words);
 
+		if (ddl->tokens[i].depth > 0)
+			continue;
 		if (i > token && (begins || is_operator(ddl, i, ",")))
-		{
 			part.end = i;
-			break;
-		}
-		if (begins)
+		else if (begins)
 			part.first = i;
 	}
 	return sk_ddl_has_words(ddl, ddl->first, "create") &&
@@ -752,41 +744,27 @@ closing(SkDdlText *ddl, int open)
 	return Min(i, ddl->end - 1);
 }
 
-/* The token behind this one, or behind what is in its parentheses or those of a type. */
-static int
-next_token(SkDdlText *ddl, int token)
-{
-	int			depth = 0;
-
-	if (is_operator(ddl, token, "("))
-		return closing(ddl, token) + 1;
-	if (!is_operator(ddl, token, "<") ||
-		!(sk_ddl_has_words(ddl, token - 1, "array") || sk_ddl_has_words(ddl, token - 1, "struct")))
-		return token + 1;
-	do
-	{
-		depth += is_operator(ddl, token, "<") - is_operator(ddl, token, ">") - 2 * is_operator(ddl, token, ">>");
-	} while (++token < ddl->end && depth > 0);
-	return token;
-}
-
 /* What stands between the commas around a token, in parentheses that are open there. */
 static SkDdlRange
 item_at(SkDdlText *ddl, int open, int token)
 {
-	int			close = closing(ddl, open);
-	SkDdlRange	item = {open + 1, close};
+	SkDdlRange	item = {open + 1, closing(ddl, open)};
+	int			angles = 0;		/* open ones of a type */
 
-	for (int i = open + 1; i < close; i = next_token(ddl, i))
+	for (int i = item.first; i < item.end; i++)
 	{
-		if (!is_operator(ddl, i, ","))
+		bool		is_type = sk_ddl_has_words(ddl, i - 1, "array") || sk_ddl_has_words(ddl, i - 1, "struct");
+
+		if (ddl->tokens[i].depth > ddl->tokens[open].depth + 1)
 			continue;
-		if (i >= token)
-		{
+		angles += is_operator(ddl, i, "<") && is_type;
+		angles = Max(angles - is_operator(ddl, i, ">") - 2 * is_operator(ddl, i, ">>"), 0);
+		if (angles > 0 || !is_operator(ddl, i, ","))
+			continue;
+		if (i < token)
+			item.first = i + 1;
+		else
 			item.end = i;
-			break;
-		}
-		item.first = i + 1;
 	}
 	return item;
 }
@@ -816,8 +794,7 @@ made_name(SkDdlText *ddl, SkDdlRange part)
 		while (i < part.end && !sk_ddl_has_words(ddl, i, "add"))
 			i++;
 	}
-	else if (is_statement ? !sk_ddl_has_words(ddl, i, "create") :
-			 sk_ddl_one_of(ddl->tokens[i].text, words) || enclosing(ddl, i) != enclosing(ddl, part.end))
+	else if (is_statement ? !sk_ddl_has_words(ddl, i, "create") : sk_ddl_one_of(ddl->tokens[i].text, words))
 		return NULL;
 	while (is_statement && i < part.end && ddl->tokens[i].type == SK_TOKEN_WORD &&
 		   sk_ddl_one_of(ddl->tokens[i].text, words))
@@ -839,10 +816,8 @@ text_of(SkDdlText *ddl, SkDdlRange range)
 	initStringInfo(&result);
 	for (const char *s = ddl->sql + ddl->tokens[range.first].start; s < end; s++)
 	{
-		if (!isspace((unsigned char) *s))
-			appendStringInfoChar(&result, *s);
-		else if (!isspace((unsigned char) s[1]))
-			appendStringInfoChar(&result, ' ');
+		if (!isspace((unsigned char) *s) || !isspace((unsigned char) s[1]))
+			appendStringInfoChar(&result, isspace((unsigned char) *s) ? ' ' : *s);
 	}
 	length = pg_mbcliplen(result.data, result.len, 70);
 	return length == result.len ? result.data : psprintf("%.*s...", length, result.data);

@@ -20,6 +20,7 @@
 #include "access/relation.h"
 #include "access/transam.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
@@ -28,6 +29,9 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_func.h"
+#include "parser/parse_oper.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/array.h"
@@ -47,9 +51,6 @@ PG_FUNCTION_INFO_V1(spanner_googlesql_query);
 PG_FUNCTION_INFO_V1(spanner_not_null_columns);
 PG_FUNCTION_INFO_V1(spanner_postgresql_expression);
 
-/* Of numeric(precision, scale). */
-#define NUMERIC_TYPMOD(precision, scale) ((((precision) << 16) | (scale)) + VARHDRSZ)
-
 /* Where the text goes, and whose columns there are. */
 typedef struct SkWriter
 {
@@ -60,6 +61,12 @@ typedef struct SkWriter
 } SkWriter;
 
 static Node *as_postgresql(Node *node, void *context);
+static Node *call_as_postgresql(FuncExpr *call);
+static Node *make_call(char *schema, char *name, List *args, Oid type);
+static Node *make_operator(Node *left, char *name, Node *right);
+static Node *as_type(Node *value, Oid type);
+static Node *shard_as_postgresql(List *arguments);
+static Node *make_text(const char *text);
 static bool is_foreign(Node *node, void *context);
 static bool is_foreign_function(Oid function, void *context);
 static bool collect_not_null(Node *node, List **columns);
@@ -88,6 +95,7 @@ static SkDdlType operand_type(Oid operator, List *args);
 static bool is_compared(OpExpr *operator);
 static bool write_minus(SkWriter *writer, Node *value);
 static bool write_regex(SkWriter *writer, List *args);
+static bool is_same_regex(Node *node);
 static bool write_boolean_test(SkWriter *writer, BooleanTest *test);
 static bool write_case(SkWriter *writer, CaseExpr *expr);
 static Node *without_relabel(Node *node);
@@ -157,41 +165,50 @@ spanner_googlesql_query(PG_FUNCTION_ARGS)
 /*
  * spanner_internal.postgresql_expression(relation, expression) returns text
  *
- * As PostgreSQL writes it, but for regclass, a type that Spanner has not; NULL
- * with functions and operators that are not PostgreSQL's or ours.
+ * As PostgreSQL writes it, with the functions and types that Spanner's dialect
+ * has; NULL with others.
  */
 Datum
 spanner_postgresql_expression(PG_FUNCTION_ARGS)
 {
 	Oid			relid = PG_GETARG_OID(0);
 	char	   *relname = get_rel_name(relid);
-	Node	   *node = stringToNode(TextDatumGetCString(PG_GETARG_DATUM(1)));
+	Node	   *node = as_postgresql(stringToNode(TextDatumGetCString(PG_GETARG_DATUM(1))), NULL);
 
 	if (relname == NULL || is_foreign(node, NULL))
 		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(deparse_expression(as_postgresql(node, NULL),
-														deparse_context_for(relname, relid),
+	PG_RETURN_TEXT_P(cstring_to_text(deparse_expression(node, deparse_context_for(relname, relid),
 														false, false)));
 }
 
-/*
- * The sequence of nextval() is a name there, without a cast; "public" is where names are looked for.
- * Our functions of case are its own.
- */
+/* What Spanner's PostgreSQL dialect says for what is ours, as far as it means the same. */
 static Node *
 as_postgresql(Node *node, void *context)
 {
-	FuncExpr   *call = (FuncExpr *) node;
-	char	   *name = node != NULL && IsA(node, FuncExpr) && call->funcid >= FirstNormalObjectId ? get_func_name(call->funcid) : NULL;
+	Const	   *value = (Const *) node;
 
-	if (name != NULL && SK_DDL_ONE_OF(name, "lower", "upper") && list_length(call->args) == 1)
-		return (Node *) makeFuncExpr(*name == 'l' ? F_LOWER_TEXT : F_UPPER_TEXT, TEXTOID,
-									 list_make1(as_postgresql(linitial(call->args), context)), call->funccollid,
-									 call->inputcollid, COERCE_EXPLICIT_CALL);
-	if (node != NULL && IsA(node, Const) && castNode(Const, node)->consttype == REGCLASSOID &&
-		!castNode(Const, node)->constisnull)
+	if (node == NULL || IsA(node, Query) || IsA(node, PartitionBoundSpec))
+		return node;
+	if (!IsA(node, Const))
 	{
-		Oid			relid = DatumGetObjectId(castNode(Const, node)->constvalue);
+		node = expression_tree_mutator(node, as_postgresql, context);
+		/* a literal has its type now */
+		if (IsA(node, RelabelType) && IsA(((RelabelType *) node)->arg, Const) &&
+			exprType((Node *) ((RelabelType *) node)->arg) == exprType(node))
+			return (Node *) ((RelabelType *) node)->arg;
+		return IsA(node, FuncExpr) ? call_as_postgresql((FuncExpr *) node) : node;
+	}
+	if (value->consttype >= FirstNormalObjectId && sk_ddl_type_class(value->consttype) == SK_TYPE_FLOAT)
+		return (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), value->constvalue,
+								  value->constisnull, value->constbyval);
+
+	/*
+	 * the sequence of nextval() is a name there, without a cast; "public" is
+	 * where names are looked for
+	 */
+	if (value->consttype == REGCLASSOID && !value->constisnull)
+	{
+		Oid			relid = DatumGetObjectId(value->constvalue);
 		char	   *schema = get_namespace_name(get_rel_namespace(relid));
 
 		if (schema == NULL)
@@ -202,13 +219,107 @@ as_postgresql(Node *node, void *context)
 								  CStringGetDatum(quote_qualified_identifier(schema, get_rel_name(relid))),
 								  false, false);
 	}
-	return expression_tree_mutator(node, as_postgresql, context);
+	return node;
+}
+
+/* A call as Spanner's PostgreSQL dialect has it; as it is if there is none. */
+static Node *
+call_as_postgresql(FuncExpr *call)
+{
+	char	   *schema = get_namespace_name(get_func_namespace(call->funcid));
+	char	   *name = get_func_name(call->funcid);
+	Node	   *first = call->args != NIL ? linitial(call->args) : NULL;
+	Node	   *second = list_length(call->args) > 1 ? lsecond(call->args) : NULL;
+	Node	   *result = NULL;
+
+	if (schema == NULL || name == NULL)
+		return (Node *) call;
+	if (strcmp(schema, "spanner") == 0 && strcmp(name, "shard_id") == 0)
+		result = shard_as_postgresql(call->args);
+	else if (strcmp(schema, "spanner_internal") != 0)
+		return (Node *) call;
+	/* their lengths are integers */
+	else if (SK_DDL_ONE_OF(name, "length", "lower", "reverse", "starts_with", "strpos", "upper"))
+		result = make_call("pg_catalog", name, call->args, call->funcresulttype);
+	else if (strcmp(name, "literal_to_numeric") == 0 && IsA(first, Const) && !((Const *) first)->constisnull)
+		result = (Node *) makeConst(NUMERICOID, -1, InvalidOid, -1,
+									DirectFunctionCall3(numeric_in, CStringGetDatum(const_text((Const *) first)),
+														ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)), false, false);
+	else if (strcmp(name, "div") == 0 && call->funcresulttype == INT8OID)
+		result = make_operator(first, "/", second);
+	else if (strcmp(name, "divide") == 0 && call->funcresulttype == FLOAT8OID)
+		result = make_operator(as_type(first, FLOAT8OID), "/", as_type(second, FLOAT8OID));
+	else if (strcmp(name, "regexp_contains") == 0 && is_same_regex(second))
+		result = make_operator(first, "~", second);
+	return result != NULL ? result : (Node *) call;
+}
+
+/* A call of a function with these arguments, as a value of a type; NULL if there is none. */
+static Node *
+make_call(char *schema, char *name, List *args, Oid type)
+{
+	Oid			types[FUNC_MAX_ARGS];
+	Oid			function;
+	ListCell   *lc;
+
+	foreach(lc, args)
+		types[foreach_current_index(lc)] = exprType(lfirst(lc));
+	function = LookupFuncName(list_make2(makeString(schema), makeString(name)), list_length(args), types, true);
+	return !OidIsValid(function) ? NULL :
+		as_type((Node *) makeFuncExpr(function, get_func_rettype(function), args, InvalidOid, InvalidOid,
+									  COERCE_EXPLICIT_CALL), type);
+}
+
+static Node *
+make_operator(Node *left, char *name, Node *right)
+{
+	return (Node *) make_op(NULL, list_make2(makeString("pg_catalog"), makeString(name)), left, right, NULL, -1);
+}
+
+static Node *
+as_type(Node *value, Oid type)
+{
+	return coerce_to_target_type(NULL, value, exprType(value), type, -1, COERCION_EXPLICIT,
+								 COERCE_EXPLICIT_CAST, -1);
+}
+
+/* spanner.shard_id() of keys whose text is the same whatever is set, as write_shard() has it */
+static Node *
+shard_as_postgresql(List *arguments)
+{
+	Node	   *text = NULL;
+	ListCell   *lc;
+
+	for_each_from(lc, arguments, 1)
+	{
+		Node	   *key = as_type(lfirst(lc), TEXTOID);
+		CoalesceExpr *part = makeNode(CoalesceExpr);
+
+		if (!SK_DDL_ONE_OF(sk_ddl_type_name(sk_ddl_type_class(exprType(lfirst(lc)))), "BOOL", "INT64", "STRING", "UUID"))
+			return NULL;
+		if (list_length(arguments) > 2)
+			key = make_operator(make_operator(make_call("pg_catalog", "octet_length", list_make1(key), TEXTOID),
+											  "||", make_text(":")), "||", key);
+		part->coalescetype = TEXTOID;
+		part->args = list_make2(key, make_text("-"));
+		text = text == NULL ? (Node *) part : make_operator(text, "||", (Node *) part);
+	}
+	text = make_call("spanner", "farm_fingerprint", list_make1(text), INT8OID);
+	text = make_call("pg_catalog", "mod", list_make2(text, as_type(linitial(arguments), INT8OID)), INT8OID);
+
+	return make_call("pg_catalog", "abs", list_make1(text), INT8OID);
+}
+
+static Node *
+make_text(const char *text)
+{
+	return (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(text), false, false);
 }
 
 /*
- * Does an expression call a function, or have an operator, that is neither
- * PostgreSQL's nor ours?  Also true of what is no expression of one relation,
- * as a rule's query and a partition's bound are not.
+ * Does an expression call a function, or have an operator or a literal, that is
+ * not of Spanner's PostgreSQL dialect?  Also true of what is no expression of
+ * one relation, as a rule's query and a partition's bound are not.
  */
 static bool
 is_foreign(Node *node, void *context)
@@ -231,8 +342,13 @@ static bool
 is_foreign_function(Oid function, void *context)
 {
 	char	   *schema = get_namespace_name(get_func_namespace(function));
+	char	   *name = get_func_name(function);
 
-	return schema == NULL || !SK_DDL_ONE_OF(schema, "pg_catalog", "spanner", "spanner_internal");
+	if (schema == NULL || name == NULL)
+		return true;
+	return strcmp(schema, "pg_catalog") != 0 &&
+		(strcmp(schema, "spanner") != 0 ||
+		 !SK_DDL_ONE_OF(name, "bit_reverse", "farm_fingerprint", "generate_uuid", "pending_commit_timestamp"));
 }
 
 /*
@@ -388,8 +504,7 @@ write_node(SkWriter *writer, Node *node)
 		case T_SQLValueFunction:
 			if (((SQLValueFunction *) node)->op != SVFOP_CURRENT_TIMESTAMP)
 				return false;
-			appendStringInfoString(&writer->sql, "CURRENT_TIMESTAMP()");
-			return true;
+			return write_list(writer, "CURRENT_TIMESTAMP()", NIL, "", "");
 		default:
 			return false;
 	}
@@ -423,8 +538,20 @@ write_call(SkWriter *writer, FuncExpr *call)
 	if (schema == NULL || name == NULL || !SK_DDL_ONE_OF(schema, "pg_catalog", "spanner", "spanner_internal"))
 		return false;			/* dropped in the meantime, or of others */
 	if (call->funcformat != COERCE_EXPLICIT_CALL && call->funcformat != COERCE_SQL_SYNTAX)
-		return keeps_length(call) && write_cast(writer, linitial(call->args), call->funcresulttype,
+	{
+		FuncExpr   *cast = linitial(call->args);
+
+		/*
+		 * one cast to a type with a length is two of PostgreSQL, of which the
+		 * first is implicit
+		 */
+		if (call->funcformat == COERCE_EXPLICIT_CAST && IsA(cast, FuncExpr) && cast->funcformat == COERCE_IMPLICIT_CAST)
+			cast = linitial(cast->args);
+		return keeps_length(call) && write_cast(writer, (Node *) cast, call->funcresulttype,
 												call->funcformat == COERCE_IMPLICIT_CAST);
+	}
+	if (strcmp(name, "now") == 0)
+		return write_list(writer, "CURRENT_TIMESTAMP()", NIL, "", "");
 	if (strcmp(name, "nextval") == 0)
 	{
 		appendStringInfoString(&writer->sql, "GET_NEXT_SEQUENCE_VALUE(SEQUENCE ");
@@ -453,7 +580,7 @@ static bool
 write_own_call(SkWriter *writer, const char *name, List *args)
 {
 	static const char *const operators[][2] = {
-		{"divide", " / "}, {"multiply", " * "}, {"shift_left", " << "}, {"shift_right", " >> "}, {"in_unnest", " IN UNNEST("}
+		{"concat", " || "}, {"divide", " / "}, {"multiply", " * "}, {"shift_left", " << "}, {"shift_right", " >> "}, {"in_unnest", " IN UNNEST("}
 	};
 	Node	   *first = args != NIL ? linitial(args) : NULL;
 	Node	   *second = list_length(args) > 1 ? lsecond(args) : NULL;
@@ -522,7 +649,7 @@ find_function(const char *schema, const char *name)
 		{"btrim", "trim"}, {"cardinality", "array_length"}, {"character_length", "char_length"}, {"octet_length", "byte_length"}
 	};
 	static const char *const same[] = {
-		"avg", "char_length", "div", "initcap", "length", "lower", "ltrim", "reverse", "rtrim", "sha256", "sha512", "starts_with", "strpos", "sum", "upper", NULL
+		"avg", "char_length", "div", "length", "lower", "ltrim", "reverse", "rtrim", "sha256", "sha512", "starts_with", "strpos", "sum", "upper", NULL
 	};
 	bool		is_core = strcmp(schema, "pg_catalog") == 0;
 
@@ -613,7 +740,8 @@ write_cast(SkWriter *writer, Node *value, Oid type, bool is_implicit)
 		return is_same_value(exprType(value), type) && write_node(writer, value);
 	/* numbers become the type of what they are compared with */
 	if (IsA(value, Const) && !((Const *) value)->constisnull && SK_IS_NUMBER(to) &&
-		(from == SK_TYPE_INT || from == SK_TYPE_NUMERIC || (from == SK_TYPE_FLOAT && is_implicit)) &&
+		(from == SK_TYPE_INT || from == SK_TYPE_NUMERIC ||
+		 (from == SK_TYPE_FLOAT && (is_implicit || ((Const *) value)->consttype != FLOAT8OID))) &&
 		to != SK_TYPE_INT)
 		return write_number(&writer->sql, (Const *) value);
 	if ((from == SK_TYPE_FLOAT32 && to == SK_TYPE_FLOAT) ||
@@ -794,9 +922,13 @@ write_operator(SkWriter *writer, OpExpr *operator)
 		return write_list(writer, "(", operator->args, " LIKE ", ")");
 	if (!SK_DDL_ONE_OF(name, "+", "-", "*", "=", "<>", "<", "<=", ">", ">=", "||", "&", "|"))
 		return false;
-	/* arrays and JSON are not compared; of times, the operators are others */
+
+	/*
+	 * an array and NULL are the array; arrays and JSON are not compared; of
+	 * times, the operators are others
+	 */
 	if (strcmp(name, "||") == 0)
-		result = type == SK_TYPE_STRING || type == SK_TYPE_BYTES || type == SK_TYPE_ARRAY;
+		result = type == SK_TYPE_STRING || type == SK_TYPE_BYTES;
 	else if (strchr("+-*&|", *name) != NULL)
 		result = is_number;
 	else
@@ -845,11 +977,17 @@ write_minus(SkWriter *writer, Node *value)
 static bool
 write_regex(SkWriter *writer, List *args)
 {
-	Const	   *value = lsecond(args);
-	char	   *regex = IsA(value, Const) && !value->constisnull ? TextDatumGetCString(value->constvalue) : NULL;
+	return is_same_regex(lsecond(args)) && write_list(writer, "REGEXP_CONTAINS(", args, ", ", ")");
+}
 
-	return regex != NULL && sk_ddl_regex(regex, "contains") != NULL && strcmp(sk_ddl_regex(regex, "contains"), regex) == 0 &&
-		write_list(writer, "REGEXP_CONTAINS(", args, ", ", ")");
+static bool
+is_same_regex(Node *node)
+{
+	Const	   *value = (Const *) node;
+	char	   *regex = IsA(node, Const) && !value->constisnull ? TextDatumGetCString(value->constvalue) : NULL;
+
+	return regex != NULL && sk_ddl_regex(regex, "contains") != NULL &&
+		strcmp(sk_ddl_regex(regex, "contains"), regex) == 0;
 }
 
 /* IS UNKNOWN is IS NULL. */
@@ -1153,6 +1291,9 @@ write_number(StringInfo sql, Const *value)
 	const char *text = const_text(value);
 
 	appendStringInfoString(sql, text);
+	/* a FLOAT64, or it would be an INT64 of too many digits */
+	if (value->consttype == NUMERICOID && strchr(text, '.') == NULL)
+		appendStringInfoString(sql, "e0");
 	/* neither infinite nor no number */
 	return strpbrk(text, "IN") == NULL;
 }

@@ -223,23 +223,8 @@ BEGIN
     ELSE true END;
 END $$;
 
--- Whether an object belongs to one of our extensions.
-CREATE FUNCTION spanner_internal.is_own_object(class oid, object oid)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN EXISTS (
-  SELECT
-    FROM pg_depend d
-    JOIN pg_extension x ON x.oid = d.refobjid
-   WHERE d.classid = class
-     AND d.objid = object
-     AND d.refclassid = 'pg_extension'::regclass
-     AND d.deptype = 'e'
-     AND x.extname IN ('spanner_keys', 'spanner_keys_ddl', 'spanner_keys_advisor',
-                       'spanner_keys_splits'));
-
 -- A default, a constraint or a rule.  Of functions, operators and types that are not pinned, only
--- those of our extensions are known there.
+-- those of our extensions are known there.  A view of the PostgreSQL dialect is written as it is.
 CREATE FUNCTION spanner_internal.needs_lost(class regclass, object oid, dialect text)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -252,7 +237,18 @@ RETURN EXISTS (
            WHEN d.refclassid = 'pg_class'::regclass
              THEN spanner_internal.is_lost(d.refobjid, d.refobjsubid, dialect)
            WHEN d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
-             THEN NOT spanner_internal.is_own_object(d.refclassid, d.refobjid) END);
+             THEN NOT EXISTS (
+                    SELECT
+                      FROM pg_depend o
+                      JOIN pg_extension x ON x.oid = o.refobjid
+                     WHERE o.classid = d.refclassid
+                       AND o.objid = d.refobjid
+                       AND o.refclassid = 'pg_extension'::regclass
+                       AND o.deptype = 'e'
+                       AND x.extname LIKE 'spanner\_keys%')
+                  OR dialect = 'postgresql' AND class = 'pg_rewrite'::regclass
+                  AND (pg_identify_object(d.refclassid, d.refobjid, 0)).identity !~
+                    '^spanner\.(bit_reverse|farm_fingerprint|generate_uuid|commit_timestamp)' END);
 
 -- The query of a view, NULL if it cannot be said.  A view needs what the views below it need; each
 -- of them is looked at once, and they can be in a circle.
@@ -397,8 +393,9 @@ BEGIN
   END IF;
 END $$;
 
--- The key of a table: its index, and which columns descend by the index beside it.  An index of
--- which all columns descend is none for the order: the key's own is read backward.
+-- The key of a table: its primary key; since Spanner's may be NULL, a UNIQUE NULLS NOT DISTINCT
+-- constraint; an index on true.  The index beside it says which columns descend, but one of which
+-- all columns do, as the key's own is read backward.
 CREATE FUNCTION spanner_internal.ddl_key(relation oid, OUT index oid, OUT columns smallint[],
   OUT descending boolean[], OUT is_empty boolean, OUT order_index oid)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -469,8 +466,7 @@ BEGIN
     WITH child_key AS (
       SELECT child AS relation, k.columns, k.descending, cardinality(k.columns) AS declared,
              'Table ' AS kind, false AS filtered
-        FROM spanner_internal.ddl_key(child) k
-       WHERE k.index IS NOT NULL
+        FROM spanner_internal.ddl_key(child) k WHERE k.index IS NOT NULL
        UNION ALL
       SELECT i.indrelid, c.key || ARRAY(
                SELECT u.attnum
@@ -598,18 +594,19 @@ BEGIN
   RETURN (
     SELECT format('CONSTRAINT %s ', spanner_internal.ddl_name(c.conname, dialect))
       FROM pg_constraint c
+     CROSS JOIN LATERAL spanner_internal.spanner_name(c.conname) s
      WHERE c.oid = constraint_oid
        AND c.conname !~* '^(pk_|ck_is_not_null_)'
        AND NOT EXISTS (SELECT
                          FROM pg_constraint o
                         WHERE o.connamespace = c.connamespace
-                          AND o.conname IN (c.conname, lower(c.conname))
+                          AND o.conname IN (c.conname, lower(c.conname), s, lower(s))
                           AND o.contype IN ('c', 'f')
-                          AND o.oid < c.oid)
+                          AND (o.oid < c.oid OR o.conname <> c.conname))
        AND NOT EXISTS (SELECT
                          FROM pg_class r
                         WHERE r.relnamespace = c.connamespace
-                          AND r.relname IN (c.conname, lower(c.conname))
+                          AND r.relname IN (c.conname, lower(c.conname), s, lower(s))
                           AND spanner_internal.made_up(r.relnamespace, r.relname) IS NULL));
 END $$;
 
@@ -632,33 +629,21 @@ BEGIN ATOMIC
    WHERE c.oid = constraint_oid;
 END;
 
--- What a foreign key does and Spanner's do not
-CREATE FUNCTION spanner_internal.ddl_foreign_key_loss(constraint_oid oid)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT nullif(concat_ws(', ',
-           CASE WHEN c.confmatchtype = 'f' THEN 'MATCH FULL' END,
-           'ON UPDATE ' || CASE c.confupdtype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL'
-                             WHEN 'd' THEN 'SET DEFAULT' END,
-           'ON DELETE ' || CASE c.confdeltype WHEN 'n' THEN 'SET NULL'
-                             WHEN 'd' THEN 'SET DEFAULT' END,
-           CASE WHEN c.condeferrable THEN 'DEFERRABLE' END), '')
-    FROM pg_constraint c
-   WHERE c.oid = constraint_oid;
-END;
-
 -- What a table does that Spanner's do not, as remarks
 CREATE FUNCTION spanner_internal.ddl_table_losses(relation oid, dialect text)
 RETURNS SETOF text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   WITH losses AS (
-    SELECT 1 AS kind, c.conname AS name, format('%s of foreign key %I',
-             spanner_internal.ddl_foreign_key_loss(c.oid), c.conname) AS loss
+    SELECT 1 AS kind, c.conname AS name, format('%s of foreign key %I', concat_ws(', ',
+             CASE WHEN c.confmatchtype = 'f' THEN 'MATCH FULL' END,
+             'ON UPDATE ' || CASE c.confupdtype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL'
+                               WHEN 'd' THEN 'SET DEFAULT' END,
+             'ON DELETE ' || CASE c.confdeltype WHEN 'n' THEN 'SET NULL'
+                               WHEN 'd' THEN 'SET DEFAULT' END,
+             CASE WHEN c.condeferrable THEN 'DEFERRABLE' END), c.conname) AS loss
       FROM pg_constraint c
      WHERE c.conrelid = relation AND c.contype = 'f' AND c.conparentid = 0
-       AND spanner_internal.ddl_foreign_key_loss(c.oid) IS NOT NULL
      UNION ALL
     SELECT 2, c.conname, format('constraint %I: %s', c.conname, pg_get_constraintdef(c.oid))
       FROM pg_constraint c
@@ -677,51 +662,75 @@ BEGIN ATOMIC
      UNION ALL
     SELECT 5, c.relname, 'row-level security'
       FROM pg_class c
-     WHERE c.oid = relation AND c.relrowsecurity)
+     WHERE c.oid = relation AND c.relrowsecurity
+     UNION ALL
+    SELECT 6, a.attname, format('collation %I of column %I', c.collname, a.attname)
+      FROM pg_attribute a
+      JOIN pg_collation c ON c.oid = a.attcollation
+     WHERE a.attrelid = relation AND a.attnum > 0
+       AND c.oid NOT IN ('"default"'::regcollation, '"C"'::regcollation, '"POSIX"'::regcollation))
   SELECT format('-- %s is without %s', spanner_internal.ddl_relation(relation, dialect), l.loss)
     FROM losses l
+   WHERE l.loss !~ '^ of foreign key'
    ORDER BY l.kind, l.name COLLATE "C";
 END;
 
--- What has another name in Spanner, and tables that have one name but for case, as remarks.
-CREATE FUNCTION spanner_internal.ddl_renamed(relation oid)
+-- What has another name in Spanner, and what has that of another object or column, as remarks.
+CREATE FUNCTION spanner_internal.ddl_renamed(relation oid, dialect text)
 RETURNS SETOF text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   WITH names AS (
-    SELECT 0 AS place, c.relname AS name FROM pg_class c WHERE c.oid = relation
+    SELECT 0 AS place, c.relname AS name, c.oid AS object FROM pg_class c WHERE c.oid = relation
      UNION ALL
-    SELECT a.attnum, a.attname
+    SELECT a.attnum, a.attname, relation
       FROM pg_attribute a
      WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
      UNION ALL
-    SELECT 5000, r.relname
+    SELECT 5000, r.relname, r.oid
       FROM pg_index i
       JOIN pg_class r ON r.oid = i.indexrelid
      WHERE i.indrelid = relation
-       AND spanner_internal.made_up(r.relnamespace, r.relname) IS NULL
      UNION ALL
-    SELECT 6000, c.conname
+    SELECT 6000, c.conname, c.oid
       FROM pg_constraint c
-     WHERE c.conrelid = relation
-       AND c.contype IN ('c', 'f')
-       AND c.conname <> 'interleave in parent')
-  SELECT format('-- %I is called %s, as Spanner has no such name', n.name,
-           spanner_internal.spanner_name(n.name))
-    FROM names n
-   WHERE n.name !~ '^[A-Za-z][A-Za-z0-9_]{0,58}$'
-     AND octet_length(spanner_internal.spanner_name(n.name)) < 64
-     AND spanner_internal.spanner_name(n.name) <> n.name
-   UNION ALL
-  SELECT format('-- %I has the name of another object, since case makes no difference in Spanner',
-           c.relname)
-    FROM pg_class c
-   WHERE c.oid = relation
-     AND EXISTS (SELECT
-                   FROM pg_class o
-                  WHERE o.relnamespace = c.relnamespace
-                    AND o.relname = lower(c.relname)
-                    AND o.oid <> c.oid);
+     WHERE c.conrelid = relation AND c.contype IN ('c', 'f')
+       AND c.conname <> 'interleave in parent'),
+  named AS (
+    SELECT n.*, s AS spanner_name, n.name !~ '^[A-Za-z][A-Za-z0-9_]{0,58}$'
+             AND octet_length(s) < 64 AND s <> n.name AS is_other,
+           n.place < 6000
+             AND count(*) OVER (PARTITION BY lower(s), n.place < 6000, n.place BETWEEN 1 AND 4999)
+                 > 1
+             OR n.place IN (0, 5000)
+                AND EXISTS (SELECT
+                              FROM pg_class o
+                              JOIN pg_class c ON c.relnamespace = o.relnamespace
+                             WHERE c.oid = relation
+                               AND o.relname IN (lower(n.name), lower(s))
+                               AND o.relname <> n.name) AS is_taken
+      FROM names n
+     CROSS JOIN LATERAL spanner_internal.spanner_name(n.name) s)
+  SELECT r.remark
+    FROM named n
+   CROSS JOIN LATERAL (
+           SELECT 1 AS kind, format('-- %I is called %s, as Spanner has no such name', n.name,
+                               n.spanner_name) AS remark
+            WHERE n.is_other
+            UNION ALL
+           SELECT 2, format('-- %I has the name of another object or column in Spanner, where case '
+                       'makes no difference', n.name)
+            WHERE n.is_taken) r
+   WHERE CASE
+           WHEN NOT (n.is_other OR n.is_taken) THEN false
+           WHEN n.place = 5000
+             THEN (SELECT spanner_internal.made_up(c.relnamespace, c.relname) IS NULL
+                     FROM pg_class c
+                    WHERE c.oid = n.object)
+           WHEN n.place = 6000 THEN spanner_internal.ddl_length(n.object, dialect) IS NULL
+             AND spanner_internal.ddl_constraint_name(n.object, dialect) IS NOT NULL
+           ELSE true END
+   ORDER BY r.kind, n.place, n.name COLLATE "C";
 END;
 
 -- Clauses behind the columns of a table that are not of its key
@@ -795,6 +804,30 @@ BEGIN ATOMIC
    LIMIT 1;
 END;
 
+-- A check, or what is lost of it; nothing of a length, which its column has.
+CREATE FUNCTION spanner_internal.ddl_check(constraint_oid oid, dialect text,
+  OUT definition text, OUT lost text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF spanner_internal.ddl_length(constraint_oid, dialect) IS NOT NULL THEN
+    RETURN;
+  END IF;
+  IF NOT spanner_internal.needs_lost('pg_constraint', constraint_oid, dialect) THEN
+    SELECT format('%sCHECK', spanner_internal.ddl_constraint_name(c.oid, dialect))
+           || ' (' || spanner_internal.ddl_expression(c.conrelid, c.conbin, dialect) || ')'
+      INTO definition
+      FROM pg_constraint c
+     WHERE c.oid = constraint_oid;
+  END IF;
+  IF definition IS NULL THEN
+    lost := (SELECT format('constraint %I: %s', c.conname, pg_get_constraintdef(c.oid))
+               FROM pg_constraint c
+              WHERE c.oid = constraint_oid);
+  END IF;
+END $$;
+
 -- CREATE TABLE, and comments on what is lost
 CREATE FUNCTION spanner_internal.ddl_table(relation oid, dialect text)
 RETURNS SETOF text
@@ -814,28 +847,16 @@ BEGIN
                 CASE WHEN is_google THEN k.descending END) AS list
     INTO key FROM spanner_internal.ddl_key(relation) k;
   FOR part IN
-    SELECT e.definition, e.lost
-      FROM (SELECT a.attnum::integer AS place, NULL::name AS conname, c.definition, c.lost
-              FROM pg_attribute a
-             CROSS JOIN LATERAL spanner_internal.ddl_column(relation, a.attnum, dialect) c
-             WHERE a.attrelid = relation
-               AND a.attnum > 0
-               AND NOT a.attisdropped
-             UNION ALL
-            SELECT NULL, c.conname,
-                   format('%sCHECK', spanner_internal.ddl_constraint_name(c.oid, dialect))
-                     || ' (' || k.expression || ')',
-                   CASE WHEN k.expression IS NULL
-                     THEN format('constraint %I: %s', c.conname, pg_get_constraintdef(c.oid)) END
-              FROM pg_constraint c
-             CROSS JOIN LATERAL (
-                   SELECT CASE WHEN NOT spanner_internal.needs_lost('pg_constraint', c.oid, dialect)
-                            THEN spanner_internal.ddl_expression(relation, c.conbin, dialect) END
-                   OFFSET 0) k (expression)
-             WHERE c.conrelid = relation
-               AND c.contype = 'c'
-               AND spanner_internal.ddl_length(c.oid, dialect) IS NULL) e
-     ORDER BY e.place, e.conname COLLATE "C"
+    SELECT a.attnum::integer AS place, NULL::name AS conname, c.*
+      FROM pg_attribute a
+     CROSS JOIN LATERAL spanner_internal.ddl_column(relation, a.attnum, dialect) c
+     WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
+     UNION ALL
+    SELECT NULL, c.conname, k.*
+      FROM pg_constraint c
+     CROSS JOIN LATERAL spanner_internal.ddl_check(c.oid, dialect) k
+     WHERE c.conrelid = relation AND c.contype = 'c'
+     ORDER BY 1, 2
   LOOP
     elements := elements || part.definition;
     IF part.lost IS NOT NULL THEN
@@ -1055,7 +1076,7 @@ DECLARE
 BEGIN
   dialect := spanner_internal.ddl_check_dialect(dialect);
   RETURN QUERY SELECT spanner_internal.ddl_statement(s, dialect)
-    FROM spanner_internal.ddl_renamed(relation) s;
+    FROM spanner_internal.ddl_renamed(relation, dialect) s;
   IF relkind IN ('r', 'p') THEN
     RETURN QUERY SELECT spanner_internal.ddl_statement(s, dialect)
       FROM spanner_internal.ddl_table(relation, dialect) s;

@@ -33,6 +33,10 @@
 /* Generated columns that name others twice would grow without an end. */
 #define MAX_EXPANSION 1000000
 
+#define IS_AGGREGATE(function) \
+	SK_DDL_ONE_OF(function, "array_agg", "avg", "bit_and", "bit_or", "bit_xor", "count", "countif", "logical_and", \
+				  "logical_or", "max", "min", "string_agg", "sum")
+
 /* How a literal of FLOAT64 is written. */
 typedef enum SkFloats
 {
@@ -50,10 +54,12 @@ typedef struct SkPrinter
 	List	   *variables;		/* columns of an expression */
 	bool		is_query;		/* names are not checked */
 	bool		is_copied;		/* PostgreSQL writes this twice into its tree */
+	List	   *items;			/* of SELECT, whose aliases win over columns */
 } SkPrinter;
 
 static char *copy_tokens(SkDdlText *ddl, SkDdlRange range, bool is_query);
 static void write_node(SkPrinter *printer, SkNode *node);
+static void write_beside(SkPrinter *printer, List *items, void (*write) (SkPrinter *, SkNode *), SkNode *node);
 static void write_float(SkPrinter *printer, SkNode *node, SkFloats floats);
 static void write_operand(SkPrinter *printer, SkNode *node, SkFloats floats);
 static void write_list(SkPrinter *printer, List *nodes, const char *separator, SkFloats floats);
@@ -63,6 +69,7 @@ static bool is_compound(const SkNode *node);
 static bool is_null(const SkNode *node);
 static bool are_null(List *nodes);
 static SkDdlType known_type(SkPrinter *printer, const SkNode *node);
+static bool is_text(SkPrinter *printer, const SkNode *node);
 static bool keeps_scale(SkPrinter *printer, List *operands);
 static SkFloats floats_beside(SkPrinter *printer, List *nodes);
 static SkFloats floats_among(SkPrinter *printer, List *nodes);
@@ -76,6 +83,7 @@ static char *time_literal(const char *text, bool is_date);
 static void write_cast(SkPrinter *printer, SkNode *node);
 static void write_names(SkPrinter *printer, List *names);
 static void write_name(SkPrinter *printer, SkNode *node);
+static SkNode *find_alias(SkPrinter *printer, const SkNode *node, int *place);
 static SkVariable *find_variable(SkPrinter *printer, const char *name);
 static void write_variable(SkPrinter *printer, SkVariable *variable, int at);
 static void write_call(SkPrinter *printer, SkNode *node);
@@ -198,7 +206,7 @@ write_node(SkPrinter *printer, SkNode *node)
 			write_case(printer, node);
 			break;
 		case SK_NODE_CALL:
-			write_call(printer, node);
+			write_beside(printer, IS_AGGREGATE(node->text) ? NIL : printer->items, write_call, node);
 			break;
 		case SK_NODE_CAST:
 			write_cast(printer, node);
@@ -208,11 +216,12 @@ write_node(SkPrinter *printer, SkNode *node)
 			write_node(printer, linitial(node->args));
 			appendStringInfoChar(sql, ')');
 			break;
-		case SK_NODE_PHRASE:
-			write_list(printer, node->args, " ", SK_FLOATS_DOUBLE);
+		case SK_NODE_ALIASED:
+			write_beside(printer, list_copy_tail(node->args, 1), write_node, linitial(node->args));
 			break;
+		case SK_NODE_PHRASE:
 		case SK_NODE_LIST:
-			write_list(printer, node->args, ", ", SK_FLOATS_DOUBLE);
+			write_list(printer, node->args, node->type == SK_NODE_LIST ? ", " : " ", SK_FLOATS_DOUBLE);
 			break;
 		case SK_NODE_SORT:
 			write_number(printer, linitial(node->args));
@@ -224,6 +233,17 @@ write_node(SkPrinter *printer, SkNode *node)
 			/* what only stands in calls */
 			fail_at(printer->ddl, node->at);
 	}
+}
+
+/* Write a node in which the aliases of these items are names: those of SELECT, not before it, where aggregates are. */
+static void
+write_beside(SkPrinter *printer, List *items, void (*write) (SkPrinter *, SkNode *), SkNode *node)
+{
+	List	   *others = printer->items;
+
+	printer->items = items;
+	write(printer, node);
+	printer->items = others;
 }
 
 /* Write a node; if it is a literal of FLOAT64, perhaps in parentheses, then in this way. */
@@ -291,6 +311,7 @@ write_operator(SkPrinter *printer, SkNode *node)
 	const char *function = strcmp(node->text, "/") == 0 ? "divide" :
 		strcmp(node->text, "<<") == 0 ? "shift_left" :
 		strcmp(node->text, ">>") == 0 ? "shift_right" :
+		strcmp(node->text, "||") == 0 && !is_text(printer, node) ? "concat" :
 		strcmp(node->text, "*") == 0 && !keeps_scale(printer, node->args) ? "multiply" : NULL;
 
 	if (are_null(node->args) && !SK_DDL_ONE_OF(node->text, "AND", "OR", "NOT"))
@@ -324,12 +345,16 @@ write_operator(SkPrinter *printer, SkNode *node)
 	}
 }
 
-/* In GROUP BY, ORDER BY: a number is the place of a column. */
+/* In GROUP BY, ORDER BY: a number is the place of a column, and so is an alias, if that is known. */
 static void
 write_number(SkPrinter *printer, SkNode *node)
 {
+	int			place = 0;
+
 	if (node->type == SK_NODE_INTEGER)
 		appendStringInfoString(&printer->sql, node->text);
+	else if (find_alias(printer, node, &place) != NULL && place > 0)
+		appendStringInfo(&printer->sql, "%d", place);
 	else
 		write_node(printer, node);
 }
@@ -360,7 +385,7 @@ are_null(List *nodes)
 	return true;
 }
 
-/* The type of a literal of INT64 or of a column, if it is known. */
+/* The type of a literal, of a column or of what is joined with them, if it is known. */
 static SkDdlType
 known_type(SkPrinter *printer, const SkNode *node)
 {
@@ -368,12 +393,33 @@ known_type(SkPrinter *printer, const SkNode *node)
 
 	if (node->type == SK_NODE_INTEGER)
 		return SK_TYPE_INT;
+	if (node->type == SK_NODE_STRING)
+		return SK_TYPE_STRING;
+	if (node->type == SK_NODE_BYTES)
+		return SK_TYPE_BYTES;
+	if (node->type == SK_NODE_CAST && strcmp(node->type_name->name, "string") == 0 && !node->type_name->is_array)
+		return SK_TYPE_STRING;
+	if (node->type == SK_NODE_OPERATOR && strcmp(node->text, "||") == 0)
+	{
+		SkDdlType	left = known_type(printer, linitial(node->args));
+
+		return left == SK_TYPE_STRING || left == SK_TYPE_BYTES ? left : known_type(printer, lsecond(node->args));
+	}
 	if (node->type == SK_NODE_PARENTHESES)
 		return known_type(printer, linitial(node->args));
 	if (node->type != SK_NODE_NAME || list_length(node->args) > 1)
 		return SK_TYPE_UNKNOWN;
 	variable = find_variable(printer, linitial(node->args));
 	return variable != NULL ? variable->type : SK_TYPE_UNKNOWN;
+}
+
+/* Is it known to be a STRING or BYTES? */
+static bool
+is_text(SkPrinter *printer, const SkNode *node)
+{
+	SkDdlType	type = known_type(printer, node);
+
+	return type == SK_TYPE_STRING || type == SK_TYPE_BYTES;
 }
 
 /* Has a product no more digits after the point than NUMERIC has? */
@@ -567,13 +613,18 @@ write_typed(SkPrinter *printer, SkNode *node)
 
 	if (strcmp(node->name, "json") == 0)
 	{
-		/* raises an error if it is none */
-		(void) DirectFunctionCall1(jsonb_in, CStringGetDatum(node->text));
 		value = TextDatumGetCString(DirectFunctionCall2(spanner_json_text, CStringGetTextDatum(node->text), Int32GetDatum(-1)));
 		appendStringInfo(&printer->sql, "jsonb %s", quote_literal_cstr(value));
 	}
 	else if (strcmp(node->name, "numeric") == 0)
+	{
+		Datum		number = DirectFunctionCall3(numeric_in, CStringGetDatum(node->text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+
+		if (!DatumGetBool(DirectFunctionCall2(numeric_eq, number, DirectFunctionCall2(numeric, number, Int32GetDatum(NUMERIC_TYPMOD(38, 9))))))
+			SK_DDL_ERROR(ddl, node->at + 1, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+						 errmsg("NUMERIC has at most 9 digits after the point: \"%s\"", node->text));
 		appendStringInfo(&printer->sql, "numeric %s", quote_literal_cstr(node->text));
+	}
 	else if (strcmp(node->name, "date") == 0 || strcmp(node->name, "timestamp") == 0)
 	{
 		value = time_literal(node->text, strcmp(node->name, "date") == 0);
@@ -667,8 +718,19 @@ write_name(SkPrinter *printer, SkNode *node)
 {
 	const char *name = linitial(node->args);
 	SkVariable *variable = find_variable(printer, name);
+	SkNode	   *value = find_alias(printer, node, NULL);
+	List	   *items = printer->items;
 
-	if (variable != NULL && list_length(node->args) > 1)
+	if (value != NULL)
+	{
+		if (printer->sql.len > MAX_EXPANSION)
+			SK_DDL_ERROR(printer->ddl, node->at, ERRCODE_STATEMENT_TOO_COMPLEX,
+						 errmsg("query with what its aliases stand for has more than %d bytes", MAX_EXPANSION));
+		printer->items = NIL;
+		write_operand(printer, value, SK_FLOATS_LITERAL);
+		printer->items = items;
+	}
+	else if (variable != NULL && list_length(node->args) > 1)
 	{
 		for (int i = 1; i < list_length(node->args); i++)
 			appendStringInfoString(&printer->sql, "spanner_internal.json_element(");
@@ -685,6 +747,32 @@ write_name(SkPrinter *printer, SkNode *node)
 	else
 		SK_DDL_ERROR(printer->ddl, node->at, ERRCODE_UNDEFINED_COLUMN,
 					 errmsg("column \"%s\" does not exist", name));
+}
+
+/* The value whose alias a name is, and its place in SELECT, 0 if that has all columns of a table before it. */
+static SkNode *
+find_alias(SkPrinter *printer, const SkNode *node, int *place)
+{
+	bool		is_counted = true;
+	ListCell   *lc;
+
+	if (node->type != SK_NODE_NAME || list_length(node->args) > 1)
+		return NULL;
+	foreach(lc, printer->items)
+	{
+		SkNode	   *item = lfirst(lc);
+
+		if (item->type == SK_NODE_PHRASE && ((SkNode *) lsecond(item->args))->type == SK_NODE_WORD &&
+			strcmp(((SkNode *) lsecond(item->args))->text, "AS") == 0 &&
+			strcmp(linitial(((SkNode *) llast(item->args))->args), linitial(node->args)) == 0)
+		{
+			if (place != NULL)
+				*place = is_counted ? foreach_current_index(lc) + 1 : 0;
+			return linitial(item->args);
+		}
+		is_counted &= item->type != SK_NODE_NAME || strcmp(llast(item->args), "*") != 0;
+	}
+	return NULL;
 }
 
 static SkVariable *

@@ -35,7 +35,6 @@
 #include "utils/fmgrprotos.h"
 #include "utils/formatting.h"
 #include "utils/json.h"
-#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
@@ -43,28 +42,20 @@
 #include "keys/time_zone.h"
 #include "spanner_ddl/spanner_ddl.h"
 
-PG_FUNCTION_INFO_V1(spanner_array_max);
-PG_FUNCTION_INFO_V1(spanner_array_min);
 PG_FUNCTION_INFO_V1(spanner_checked_length);
 PG_FUNCTION_INFO_V1(spanner_date_diff);
 PG_FUNCTION_INFO_V1(spanner_date_to_timestamp);
-PG_FUNCTION_INFO_V1(spanner_date_trunc);
 PG_FUNCTION_INFO_V1(spanner_element_place);
 PG_FUNCTION_INFO_V1(spanner_extract_date);
 PG_FUNCTION_INFO_V1(spanner_extract_timestamp);
+PG_FUNCTION_INFO_V1(spanner_extreme);
 PG_FUNCTION_INFO_V1(spanner_float_round);
-PG_FUNCTION_INFO_V1(spanner_float_to_int);
 PG_FUNCTION_INFO_V1(spanner_float_to_numeric);
-PG_FUNCTION_INFO_V1(spanner_float_to_real);
 PG_FUNCTION_INFO_V1(spanner_float_to_string);
 PG_FUNCTION_INFO_V1(spanner_format);
 PG_FUNCTION_INFO_V1(spanner_format_date);
 PG_FUNCTION_INFO_V1(spanner_format_timestamp);
-PG_FUNCTION_INFO_V1(spanner_generate_array);
-PG_FUNCTION_INFO_V1(spanner_greatest);
 PG_FUNCTION_INFO_V1(spanner_ieee_divide);
-PG_FUNCTION_INFO_V1(spanner_initcap);
-PG_FUNCTION_INFO_V1(spanner_least);
 PG_FUNCTION_INFO_V1(spanner_lower);
 PG_FUNCTION_INFO_V1(spanner_numeric_avg);
 PG_FUNCTION_INFO_V1(spanner_parse_date);
@@ -84,10 +75,7 @@ PG_FUNCTION_INFO_V1(spanner_timestamp_trunc);
 PG_FUNCTION_INFO_V1(spanner_json_array);
 PG_FUNCTION_INFO_V1(spanner_json_object);
 PG_FUNCTION_INFO_V1(spanner_json_text);
-PG_FUNCTION_INFO_V1(spanner_to_json);
-PG_FUNCTION_INFO_V1(spanner_unix_micros);
 PG_FUNCTION_INFO_V1(spanner_upper);
-PG_FUNCTION_INFO_V1(spanner_white_space);
 
 /* Microseconds from 1970 to 2000 */
 #define UNIX_EPOCH ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
@@ -123,14 +111,8 @@ static const char *const month_names[] = {
 };
 static const int64 part_lengths[] = {1, 1000, USECS_PER_SEC, USECS_PER_MINUTE, USECS_PER_HOUR};
 
-/* GoogleSQL generates no larger arrays. */
-#define MAX_GENERATED 16000
-
 /* White space of ASCII */
 #define BLANKS " \t\n\v\f\r"
-
-/* What may be between the tokens of JSON */
-#define JSON_BLANKS " \t\n\r"
 
 /* GoogleSQL's NUMERIC ends there. */
 #define NUMERIC_END 1e29
@@ -216,10 +198,8 @@ static bool read_timestamp(const char *text, const char *default_zone, Timestamp
 static void out_of_range(const char *what);
 pg_noreturn static void out_of_range(const char *what);
 static Datum bad_text(FunctionCallInfo fcinfo, const char *type, const char *value, bool is_safe);
-static char *trimmed(text *value);
 static Datum rounded_numeric(char *value);
 static bool read_float(const char *value, float8 *number);
-static Datum extreme(FunctionCallInfo fcinfo, int sign, bool skips_nulls);
 static char *float_text(float8 value, int digits);
 static Oid	case_collation(void);
 static void write_local(StringInfo out, const char *format, DateADT date, int64 time, int64 offset);
@@ -236,6 +216,7 @@ static const char *expand_element(char element);
 static void write_specifier(StringInfo out, SkSpecifier *specifier, Oid type, Datum value);
 static void write_padded(StringInfo out, SkSpecifier *specifier, const char *sign, const char *digits);
 static void write_value(StringInfo out, Oid type, Datum value, bool is_null, SkStyle style);
+static void write_bytes(StringInfo out, bytea *value, SkStyle style);
 static void write_elements(StringInfo out, ArrayType *array, SkStyle style);
 static void write_floating(StringInfo out, float8 value, int digits, SkStyle style);
 static const char *argument_json(FunctionCallInfo fcinfo, int argument);
@@ -252,7 +233,6 @@ bool
 sk_ddl_has_part(const char *function, const char *name)
 {
 	bool		is_trunc = strstr(function, "_trunc") != NULL || strcmp(function, "last_day") == 0;
-	bool		is_timestamp = strncmp(function, "timestamp_", 10) == 0;
 	SkPart		part;
 	int			first_day;
 
@@ -264,7 +244,7 @@ sk_ddl_has_part(const char *function, const char *name)
 		return true;
 	if (part == SK_PART_DAYOFWEEK || part == SK_PART_DAYOFYEAR)
 		return false;
-	if (is_timestamp)
+	if (strncmp(function, "timestamp_", 10) == 0)
 		return is_trunc || part <= SK_PART_DAY;
 	if (SK_DDL_ONE_OF(function, "date_add", "date_sub", "generate_date_array"))
 		return part >= SK_PART_DAY && part != SK_PART_ISOWEEK && part != SK_PART_ISOYEAR && strchr(name, '(') == NULL;
@@ -519,7 +499,8 @@ read_timestamp(const char *text, const char *default_zone, TimestampTz *result)
 		name = default_zone;
 	else if (pg_strcasecmp(name, "z") == 0)
 		name = "UTC";
-	zone = zone_argument(cstring_to_text(name));
+	if (!sk_parse_time_zone(name, &zone.zone, &zone.offset))
+		return false;
 	*result = moment_of(date * USECS_PER_DAY + time, zone);
 	return true;
 }
@@ -623,17 +604,6 @@ spanner_timestamp_trunc(PG_FUNCTION_ARGS)
 	PG_RETURN_TIMESTAMPTZ(moment_of(truncate_date(date, part, first_day) * USECS_PER_DAY, zone));
 }
 
-/* spanner_internal.date_trunc(value date, part text) returns date */
-Datum
-spanner_date_trunc(PG_FUNCTION_ARGS)
-{
-	DateADT		date = PG_GETARG_DATEADT(0);
-	int			first_day;
-	SkPart		part = part_argument(PG_GETARG_TEXT_PP(1), &first_day);
-
-	PG_RETURN_DATEADT(DATE_NOT_FINITE(date) ? date : truncate_date(date, part, first_day));
-}
-
 /* spanner_internal.date_diff(a date, b date, part text) returns bigint */
 Datum
 spanner_date_diff(PG_FUNCTION_ARGS)
@@ -654,17 +624,6 @@ spanner_date_diff(PG_FUNCTION_ARGS)
 			numbers[i] = numbers[i] * (part == SK_PART_MONTH ? 12 : 4) + extract_part(dates[i], 0, part, 0);
 	}
 	PG_RETURN_INT64((numbers[0] - numbers[1]) / (part == SK_PART_WEEK || part == SK_PART_ISOWEEK ? 7 : 1));
-}
-
-/* spanner_internal.unix_micros(value timestamptz) returns bigint */
-Datum
-spanner_unix_micros(PG_FUNCTION_ARGS)
-{
-	TimestampTz value = PG_GETARG_TIMESTAMPTZ(0);
-
-	if (TIMESTAMP_NOT_FINITE(value))
-		out_of_range("bigint");
-	PG_RETURN_INT64(value + UNIX_EPOCH);
 }
 
 /* spanner_internal.timestamp_micros(number bigint) returns timestamptz */
@@ -714,19 +673,6 @@ spanner_text_to_bool(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(pg_tolower((unsigned char) *value) == 't');
 }
 
-/* A text without the blanks around it, as casts to numbers read it. */
-static char *
-trimmed(text *value)
-{
-	char	   *result = text_to_cstring(value);
-	int			length;
-
-	result += strspn(result, BLANKS);
-	for (length = strlen(result); length > 0 && strchr(BLANKS, result[length - 1]) != NULL;)
-		result[--length] = '\0';
-	return result;
-}
-
 /*
  * spanner_internal.to_int64(value text, safe boolean) returns bigint
  *
@@ -735,36 +681,19 @@ trimmed(text *value)
 Datum
 spanner_text_to_int(PG_FUNCTION_ARGS)
 {
-	const char *value = trimmed(PG_GETARG_TEXT_PP(0));
-	bool		is_negative = *value == '-';
-	const char *digits = value + (*value == '-' || *value == '+');
-	bool		is_hex = pg_strncasecmp(digits, "0x", 2) == 0;
+	const char *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	const char *digits = value + strspn(value, BLANKS);
+	bool		is_negative = *digits == '-';
 	char	   *rest;
 	uint64		number;
 
+	digits += *digits == '-' || *digits == '+';
 	errno = 0;
-	number = strtou64(digits, &rest, is_hex ? 16 : 10);
-	if (!isdigit((unsigned char) *digits) || *rest != '\0' || errno != 0 ||
+	number = strtou64(digits, &rest, pg_strncasecmp(digits, "0x", 2) == 0 ? 16 : 10);
+	if (!isdigit((unsigned char) *digits) || strspn(rest, BLANKS) < strlen(rest) || errno != 0 ||
 		number > (uint64) PG_INT64_MAX + (is_negative ? 1 : 0))
 		return bad_text(fcinfo, "bigint", value, PG_GETARG_BOOL(1));
 	PG_RETURN_INT64((int64) (is_negative ? 0 - number : number));
-}
-
-/*
- * spanner_internal.to_int64(value double precision, safe boolean) returns bigint
- *
- * A half is rounded away from zero.
- */
-Datum
-spanner_float_to_int(PG_FUNCTION_ARGS)
-{
-	float8		value = round(PG_GETARG_FLOAT8(0));
-
-	if (!isnan(value) && FLOAT8_FITS_IN_INT64(value))
-		PG_RETURN_INT64((int64) value);
-	if (!PG_GETARG_BOOL(1))
-		out_of_range("bigint");
-	PG_RETURN_NULL();
 }
 
 /*
@@ -786,10 +715,8 @@ spanner_float_round(PG_FUNCTION_ARGS)
 		PG_RETURN_FLOAT8(value);
 	if (digits < -308)
 		PG_RETURN_FLOAT8(0);
-	for (int i = 0; i < digits; i++)
-		unit /= 10;
-	for (int i = 0; i > digits; i--)
-		unit *= 10;
+	for (int64 i = 0; i != digits; i += digits > 0 ? 1 : -1)
+		unit = digits > 0 ? unit / 10 : unit * 10;
 	result = PG_GETARG_BOOL(2) ? truncl(value / unit) * unit : roundl(value / unit) * unit;
 	if (isinf((float8) result))
 		out_of_range("double precision");
@@ -819,7 +746,7 @@ spanner_float_to_numeric(PG_FUNCTION_ARGS)
 Datum
 spanner_text_to_numeric(PG_FUNCTION_ARGS)
 {
-	char	   *value = trimmed(PG_GETARG_TEXT_PP(0));
+	char	   *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	float8		number;
 
 	if (!read_float(value, &number) || isnan(number) || fabs(number) >= NUMERIC_END)
@@ -841,38 +768,23 @@ rounded_numeric(char *value)
 static bool
 read_float(const char *value, float8 *number)
 {
-	const char *digits = value + (*value == '-' || *value == '+');
 	char	   *rest;
-	bool		is_name = SK_DDL_ONE_OF(asc_tolower(digits, strlen(digits)), "inf", "infinity", "nan");
 
 	*number = strtod(value, &rest);
 	/* not in hexadecimal; what is too large is infinite */
-	return *rest == '\0' && (is_name || (strpbrk(value, "xXnN") == NULL && rest > value));
+	return rest > value && strspn(rest, BLANKS) == strlen(rest) && strpbrk(value, "xX(") == NULL;
 }
 
 /* spanner_internal.to_float64(value text, safe boolean) returns double precision */
 Datum
 spanner_text_to_float(PG_FUNCTION_ARGS)
 {
-	const char *value = trimmed(PG_GETARG_TEXT_PP(0));
+	const char *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	float8		result;
 
 	if (!read_float(value, &result))
 		return bad_text(fcinfo, "double precision", value, PG_GETARG_BOOL(1));
 	PG_RETURN_FLOAT8(result);
-}
-
-/* spanner_internal.to_float32(value double precision, safe boolean) returns real */
-Datum
-spanner_float_to_real(PG_FUNCTION_ARGS)
-{
-	float8		value = PG_GETARG_FLOAT8(0);
-
-	if (isinf(value) || !isinf((float4) value))
-		PG_RETURN_FLOAT4((float4) value);
-	if (!PG_GETARG_BOOL(1))
-		out_of_range("real");
-	PG_RETURN_NULL();
 }
 
 /*
@@ -916,39 +828,16 @@ spanner_numeric_avg(PG_FUNCTION_ARGS)
 	return fcinfo->isnull ? (Datum) 0 : DirectFunctionCall2(numeric_round, result, Int32GetDatum(9));
 }
 
-/* spanner_internal.greatest(VARIADIC items anycompatiblearray) returns anycompatible */
+/*
+ * spanner_internal.extreme(items anyarray, sign integer) returns anyelement
+ *
+ * NULL if an item is, and no number if one is none.
+ */
 Datum
-spanner_greatest(PG_FUNCTION_ARGS)
-{
-	return extreme(fcinfo, 1, false);
-}
-
-/* spanner_internal.least(VARIADIC items anycompatiblearray) returns anycompatible */
-Datum
-spanner_least(PG_FUNCTION_ARGS)
-{
-	return extreme(fcinfo, -1, false);
-}
-
-/* spanner_internal.array_max(elements anyarray) returns anyelement */
-Datum
-spanner_array_max(PG_FUNCTION_ARGS)
-{
-	return extreme(fcinfo, 1, true);
-}
-
-/* spanner_internal.array_min(elements anyarray) returns anyelement */
-Datum
-spanner_array_min(PG_FUNCTION_ARGS)
-{
-	return extreme(fcinfo, -1, true);
-}
-
-/* NULL if an item is, unless those are skipped, and no number if one is none. */
-static Datum
-extreme(FunctionCallInfo fcinfo, int sign, bool skips_nulls)
+spanner_extreme(PG_FUNCTION_ARGS)
 {
 	ArrayType  *items = PG_GETARG_ARRAYTYPE_P(0);
+	int			sign = PG_GETARG_INT32(1);
 	TypeCacheEntry *type = lookup_type_cache(ARR_ELEMTYPE(items), TYPECACHE_CMP_PROC_FINFO);
 	Datum	   *values;
 	bool	   *nulls;
@@ -962,13 +851,11 @@ extreme(FunctionCallInfo fcinfo, int sign, bool skips_nulls)
 	deconstruct_array(items, type->type_id, type->typlen, type->typbyval, type->typalign, &values, &nulls, &count);
 	for (int i = 0; i < count; i++)
 	{
-		if (nulls[i] && !skips_nulls)
+		if (nulls[i])
 			PG_RETURN_NULL();
 	}
 	for (int i = 0; i < count; i++)
 	{
-		if (nulls[i])
-			continue;
 		if ((type->type_id == FLOAT8OID && isnan(DatumGetFloat8(values[i]))) ||
 			(type->type_id == FLOAT4OID && isnan(DatumGetFloat4(values[i]))))
 			return values[i];
@@ -979,30 +866,6 @@ extreme(FunctionCallInfo fcinfo, int sign, bool skips_nulls)
 	if (best < 0)
 		PG_RETURN_NULL();
 	return values[best];
-}
-
-/* spanner_internal.generate_array(first bigint, last bigint, step bigint) returns bigint[] */
-Datum
-spanner_generate_array(PG_FUNCTION_ARGS)
-{
-	int64		first = PG_GETARG_INT64(0);
-	int64		last = PG_GETARG_INT64(1);
-	int64		step = PG_GETARG_INT64(2);
-	uint64		distance = step > 0 ? (uint64) last - (uint64) first : (uint64) first - (uint64) last;
-	uint64		size = step > 0 ? (uint64) step : 0 - (uint64) step;
-	int			count = 0;
-	Datum	   *values;
-
-	if (step == 0 || ((step > 0 ? last >= first : first >= last) && distance / size >= MAX_GENERATED))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("arrays that are generated have steps that are not 0, and at most %d elements", MAX_GENERATED)));
-	if (step > 0 ? last >= first : first >= last)
-		count = distance / size + 1;
-	values = palloc(sizeof(Datum) * (count + 1));
-	for (int i = 0; i < count; i++)
-		values[i] = Int64GetDatum(first + step * i);
-	PG_RETURN_ARRAYTYPE_P(construct_array(values, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 /*
@@ -1137,69 +1000,6 @@ spanner_upper(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(str_toupper(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), case_collation())));
 }
 
-/*
- * spanner_internal.initcap(value text, delimiters text) returns text
- *
- * Words are what is between delimiters.
- */
-Datum
-spanner_initcap(PG_FUNCTION_ARGS)
-{
-	text	   *value = PG_GETARG_TEXT_PP(0);
-	char	   *delimiters = text_to_cstring(PG_GETARG_TEXT_PP(1));
-	Oid			collation = case_collation();
-	char	   *lower = str_tolower(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), collation);
-	bool		is_start = true;
-	StringInfoData result;
-
-	initStringInfo(&result);
-	for (int length; *lower != '\0'; lower += length)
-	{
-		length = pg_mblen(lower);
-		appendStringInfoString(&result, is_start ? str_toupper(lower, length, collation) :
-							   pnstrdup(lower, length));
-		is_start = strstr(delimiters, pnstrdup(lower, length)) != NULL;
-	}
-	PG_RETURN_TEXT_P(cstring_to_text(result.data));
-}
-
-/*
- * spanner_internal.white_space() returns text
- *
- * What GoogleSQL's TRIM() removes: Unicode's white space, as far as the
- * encoding of the database has it.
- */
-Datum
-spanner_white_space(PG_FUNCTION_ARGS)
-{
-	static const char *const others[] = {
-		"\xC2\x85", "\xC2\xA0", "\xE1\x9A\x80", "\xE2\x80\x80", "\xE2\x80\x81", "\xE2\x80\x82",
-		"\xE2\x80\x83", "\xE2\x80\x84", "\xE2\x80\x85", "\xE2\x80\x86", "\xE2\x80\x87",
-		"\xE2\x80\x88", "\xE2\x80\x89", "\xE2\x80\x8A", "\xE2\x80\xA8", "\xE2\x80\xA9",
-		"\xE2\x80\xAF", "\xE2\x81\x9F", "\xE3\x80\x80"
-	};
-	int			encoding = GetDatabaseEncoding();
-	Oid			conversion = FindDefaultConversionProc(PG_UTF8, encoding);
-	StringInfoData result;
-
-	initStringInfo(&result);
-	appendStringInfoString(&result, "\t\n\v\f\r ");
-	for (int i = 0; i < lengthof(others); i++)
-	{
-		char text[	MAX_CONVERSION_INPUT_LENGTH + 1];
-		int			length = strlen(others[i]);
-
-		if (encoding == PG_UTF8)
-			appendStringInfoString(&result, others[i]);
-		else if (OidIsValid(conversion) &&
-				 pg_do_encoding_conversion_buf(conversion, PG_UTF8, encoding,
-											   (unsigned char *) unconstify(char *, others[i]), length,
-											   (unsigned char *) text, sizeof(text), true) == length)
-			appendStringInfoString(&result, text);
-	}
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(result.data, result.len));
-}
-
 static void
 bad_format(const char *function, const char *format)
 {
@@ -1212,23 +1012,16 @@ bad_format(const char *function, const char *format)
 static const char *
 expand_element(char element)
 {
-	switch (element)
+	static const char *const expansions[] = {
+		"c%a %b %e %H:%M:%S %Y", "D%m/%d/%y", "F%Y-%m-%d", "R%H:%M", "T%H:%M:%S", "X%H:%M:%S", "x%m/%d/%y"
+	};
+
+	for (int i = 0; i < lengthof(expansions); i++)
 	{
-		case 'c':
-			return "%a %b %e %H:%M:%S %Y";
-		case 'D':
-		case 'x':
-			return "%m/%d/%y";
-		case 'F':
-			return "%Y-%m-%d";
-		case 'R':
-			return "%H:%M";
-		case 'T':
-		case 'X':
-			return "%H:%M:%S";
-		default:
-			return NULL;
+		if (expansions[i][0] == element)
+			return expansions[i] + 1;
 	}
+	return NULL;
 }
 
 /* Write a civil time; of a date, "time" is negative. */
@@ -1721,10 +1514,8 @@ write_value(StringInfo out, Oid type, Datum value, bool is_null, SkStyle style)
 	getTypeOutputInfo(type, &output, &is_varlena);
 	switch (class)
 	{
-		case SK_TYPE_INT:
 		case SK_TYPE_BOOL:
-			appendStringInfoString(out, class == SK_TYPE_BOOL ? DatumGetBool(value) ? "true" : "false" :
-								   OidOutputFunctionCall(output, value));
+			appendStringInfoString(out, DatumGetBool(value) ? "true" : "false");
 			return;
 		case SK_TYPE_FLOAT:
 			write_floating(out, DatumGetFloat8(value), 15, style);
@@ -1736,11 +1527,12 @@ write_value(StringInfo out, Oid type, Datum value, bool is_null, SkStyle style)
 			string = DatumGetCString(DirectFunctionCall1(numeric_out, DirectFunctionCall1(numeric_trim_scale, value)));
 			appendStringInfo(out, is_literal ? "NUMERIC \"%s\"" : "%s", string);
 			return;
+		case SK_TYPE_INT:
 		case SK_TYPE_JSON:
 		case SK_TYPE_UUID:
-			if (!is_json)
+			if (class != SK_TYPE_INT && !is_json)
 				break;
-			appendStringInfo(out, class == SK_TYPE_JSON ? "%s" : "\"%s\"", OidOutputFunctionCall(output, value));
+			appendStringInfo(out, class == SK_TYPE_UUID ? "\"%s\"" : "%s", OidOutputFunctionCall(output, value));
 			return;
 		case SK_TYPE_STRING:
 			string = OidOutputFunctionCall(output, value);
@@ -1752,17 +1544,8 @@ write_value(StringInfo out, Oid type, Datum value, bool is_null, SkStyle style)
 				appendStringInfoString(out, string);
 			return;
 		case SK_TYPE_BYTES:
-			if (is_json)
-				value = DirectFunctionCall2(binary_encode, value, CStringGetTextDatum("base64"));
 			appendStringInfo(out, "%s%s", is_literal ? "b" : "", quote);
-			for (int i = 0; i < VARSIZE_ANY_EXHDR(DatumGetByteaPP(value)); i++)
-			{
-				unsigned char c = VARDATA_ANY(DatumGetByteaPP(value))[i];
-
-				if (!is_json || c != '\n')
-					appendStringInfo(out, c == '\\' || (is_literal && c == '"') ? "\\%c" :
-									 c >= ' ' && c < 0x7f ? "%c" : "\\x%02x", c);
-			}
+			write_bytes(out, DatumGetByteaPP(value), style);
 			appendStringInfoString(out, quote);
 			return;
 		case SK_TYPE_DATE:
@@ -1795,6 +1578,22 @@ write_value(StringInfo out, Oid type, Datum value, bool is_null, SkStyle style)
 			 errmsg("format() of %s with %%t or %%T is not supported", format_type_be(type))));
 }
 
+/* In JSON they are base64, without the ends of its lines. */
+static void
+write_bytes(StringInfo out, bytea *value, SkStyle style)
+{
+	if (style == SK_STYLE_JSON)
+		value = DatumGetByteaPP(DirectFunctionCall2(binary_encode, PointerGetDatum(value), CStringGetTextDatum("base64")));
+	for (int i = 0; i < VARSIZE_ANY_EXHDR(value); i++)
+	{
+		unsigned char c = VARDATA_ANY(value)[i];
+
+		if (style != SK_STYLE_JSON || c != '\n')
+			appendStringInfo(out, c == '\\' || (style == SK_STYLE_LITERAL && c == '"') ? "\\%c" :
+							 c >= ' ' && c < 0x7f ? "%c" : "\\x%02x", c);
+	}
+}
+
 static void
 write_elements(StringInfo out, ArrayType *array, SkStyle style)
 {
@@ -1825,13 +1624,6 @@ write_floating(StringInfo out, float8 value, int digits, SkStyle style)
 		appendStringInfo(out, "CAST(\"%s\" AS FLOAT%d)", text, digits == 6 ? 32 : 64);
 	else
 		appendStringInfo(out, "%s%s", text, is_finite && strpbrk(text, ".e") == NULL ? ".0" : "");
-}
-
-/* spanner_internal.to_json(value anyelement) returns jsonb */
-Datum
-spanner_to_json(PG_FUNCTION_ARGS)
-{
-	return DirectFunctionCall1(jsonb_in, CStringGetDatum(argument_json(fcinfo, 0)));
 }
 
 /* spanner_internal.json_array(VARIADIC items "any") returns jsonb */
@@ -1885,7 +1677,7 @@ argument_json(FunctionCallInfo fcinfo, int argument)
 /*
  * spanner_internal.json_text(value text, order integer) returns text
  *
- * JSON, which has to be valid, without blanks.
+ * JSON without blanks.
  */
 Datum
 spanner_json_text(PG_FUNCTION_ARGS)
@@ -1893,6 +1685,8 @@ spanner_json_text(PG_FUNCTION_ARGS)
 	const char *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	StringInfoData result;
 
+	/* raises an error if it is none */
+	(void) DirectFunctionCall1(json_in, CStringGetDatum(value));
 	initStringInfo(&result);
 	copy_json(&result, &value, PG_GETARG_INT32(1));
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(result.data, result.len));
@@ -1905,7 +1699,7 @@ spanner_json_text(PG_FUNCTION_ARGS)
 static void
 copy_json(StringInfo out, const char **text, int order)
 {
-	const char *s = *text +strspn(*text, JSON_BLANKS);
+	const char *s = *text +strspn(*text, BLANKS);
 	const char *start = s;
 	List	   *parts = NIL;
 	ListCell   *lc;
@@ -1915,13 +1709,13 @@ copy_json(StringInfo out, const char **text, int order)
 	if (*start == '{' || *start == '[')
 	{
 		/* in ASCII, the closing ones follow after one more */
-		for (s++; s += strspn(s, JSON_BLANKS ","), *s != *start + 2 && *s != '\0';)
+		for (s++; s += strspn(s, BLANKS ","), *s != *start + 2;)
 		{
 			StringInfoData part;
 
 			initStringInfo(&part);
 			copy_json(&part, &s, order);
-			s += strspn(s, JSON_BLANKS);
+			s += strspn(s, BLANKS);
 			if (*s == ':')
 			{
 				appendStringInfoChar(&part, *s++);
@@ -1935,23 +1729,20 @@ copy_json(StringInfo out, const char **text, int order)
 		foreach(lc, parts)
 			appendStringInfo(out, "%s%s", lc == list_head(parts) ? "" : ",", (char *) lfirst(lc));
 		appendStringInfoChar(out, *start + 2);
-		*text = s + (*s != '\0');
+		*text = s + 1;
 		return;
 	}
 	if (*s == '"')
 	{
-		for (s++; *s != '"' && *s != '\0'; s++)
-			s += *s == '\\' && s[1] != '\0';
-		*text = s + (*s != '\0');
+		for (s++; *s != '"'; s++)
+			s += *s == '\\';
+		*text = s + 1;
 	}
 	else
-		*text = s + strcspn(s, ",:]}" JSON_BLANKS);
+		*text = s + strcspn(s, ",:]}" BLANKS);
 	start = pnstrdup(start, *text -start);
 
-	/*
-	 * a number is a FLOAT64, unless it is an integer; what is kept has all
-	 * digits that it may need
-	 */
+	/* a number is a FLOAT64, unless it is an integer or may need more digits */
 	if ((*start == '-' || isdigit((unsigned char) *start)) && read_float(start, &number) && !isinf(number) &&
 		(order > 0 ? strpbrk(start, ".eE") != NULL || strlen(start) > 20 :
 		 order < 0 && strpbrk(start, ".eE") != NULL && strlen(start) <= 17))

@@ -43,6 +43,16 @@ CREATE FUNCTION spanner_internal.multiply(a float8, b float8) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a * b;
 CREATE FUNCTION spanner_internal.multiply(a numeric, b numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (a * b)::numeric(38,9);
+-- Of what may be arrays: an array and NULL are NULL.
+CREATE FUNCTION spanner_internal.concat(a text, b text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a || b;
+CREATE FUNCTION spanner_internal.concat(a bytea, b bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a || b;
+CREATE FUNCTION spanner_internal.concat(a anycompatiblearray, b anycompatiblearray)
+RETURNS anycompatiblearray
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN pg_catalog.array_cat($1, $2) END
+$$;
 
 -- A number that is not negative, and not larger than PostgreSQL's lengths.
 CREATE FUNCTION spanner_internal.checked_length(number bigint)
@@ -118,16 +128,22 @@ CREATE FUNCTION spanner_internal.json_element(value jsonb, place bigint) RETURNS
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN place >= 0 THEN value -> place::integer END;
 
+-- A half is rounded away from zero: the part after the point is exact, and twice as much shows it.
+CREATE FUNCTION spanner_internal.round(value float8) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN value IN ('Infinity', '-Infinity') THEN value
+  ELSE pg_catalog.trunc(value) + pg_catalog.trunc((value - pg_catalog.trunc(value)) * 2) END;
+
 -- Casts, of which those that are safe return NULL in place of an error. A half is rounded away
 -- from zero, and a NUMERIC has all digits of a float.
 CREATE FUNCTION spanner_internal.to_int64(value bigint, safe boolean) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
 CREATE FUNCTION spanner_internal.to_int64(value boolean, safe boolean) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::integer::bigint;
-CREATE FUNCTION spanner_internal.to_int64(value float8, safe boolean)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'spanner_float_to_int'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_int64(value float8, safe boolean) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN NOT safe OR value BETWEEN -9223372036854775808 AND 9223372036854774784::float8
+  THEN spanner_internal.round(value)::bigint END;
 CREATE FUNCTION spanner_internal.to_int64(value numeric, safe boolean) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE WHEN safe
   THEN spanner_internal.checked_int(pg_catalog.round(value)) ELSE value::bigint END;
@@ -174,10 +190,11 @@ CREATE FUNCTION spanner_internal.to_float64(value text, safe boolean)
 RETURNS float8
 AS 'MODULE_PATHNAME', 'spanner_text_to_float'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.to_float32(value float8, safe boolean)
-RETURNS real
-AS 'MODULE_PATHNAME', 'spanner_float_to_real'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_float32(value float8, safe boolean) RETURNS real
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN abs(value) <= 7.006492321624085e-46 THEN 0
+  WHEN NOT safe OR abs(value) < 3.4028235677973366e38 OR abs(value) >= 'Infinity'
+  THEN value::real END;
 CREATE FUNCTION spanner_internal.to_float32(value numeric, safe boolean) RETURNS real
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.to_float32(value::float8, safe);
 CREATE FUNCTION spanner_internal.to_float32(value text, safe boolean) RETURNS real
@@ -256,12 +273,6 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN value <> 'NaN' THEN pg_catalog.sign(value) ELSE value END;
 CREATE FUNCTION spanner_internal.sign(value numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sign(value);
-
--- A half is rounded away from zero: the part after the point is exact, and twice as much shows it.
-CREATE FUNCTION spanner_internal.round(value float8) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN value IN ('Infinity', '-Infinity') THEN value
-  ELSE pg_catalog.trunc(value) + pg_catalog.trunc((value - pg_catalog.trunc(value)) * 2) END;
 CREATE FUNCTION spanner_internal.round(value numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(value);
 CREATE FUNCTION spanner_internal.float_round(value float8, digits bigint, truncates boolean)
@@ -363,14 +374,16 @@ CREATE FUNCTION spanner_internal.bit_count(value bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.bit_count(value::bit(64));
 
 -- NULL if one is, and no number if one is none; texts by their bytes.
+CREATE FUNCTION spanner_internal.extreme(items anyarray, sign integer)
+RETURNS anyelement
+AS 'MODULE_PATHNAME', 'spanner_extreme'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION spanner_internal.greatest(VARIADIC items anycompatiblearray)
 RETURNS anycompatible
-AS 'MODULE_PATHNAME', 'spanner_greatest'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT spanner_internal.extreme($1, ''1'')';
 CREATE FUNCTION spanner_internal.least(VARIADIC items anycompatiblearray)
 RETURNS anycompatible
-AS 'MODULE_PATHNAME', 'spanner_least'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT spanner_internal.extreme($1, ''-1'')';
 
 -- Aggregates: of INT64 a sum is INT64, and the mean of NUMERIC has 9 digits after the point.
 CREATE AGGREGATE spanner_internal.sum(bigint) (
@@ -433,8 +446,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.substr(value, 1, spanner_internal.checked_length(length));
 CREATE FUNCTION spanner_internal.right(value text, length bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN length IS NOT NULL THEN pg_catalog.substr(value,
-  greatest(char_length(value)::bigint - spanner_internal.checked_length(length), 0)::integer + 1) END;
+RETURN CASE WHEN length IS NOT NULL THEN pg_catalog.substr(value, greatest(
+  char_length(value)::bigint - spanner_internal.checked_length(length), 0)::integer + 1) END;
 CREATE FUNCTION spanner_internal.substr(value bytea, place bigint) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.substr(value, spanner_internal.start_place(place, octet_length(value)));
@@ -447,8 +460,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.substr(value, 1, spanner_internal.checked_length(length));
 CREATE FUNCTION spanner_internal.right(value bytea, length bigint) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN length IS NOT NULL THEN pg_catalog.substr(value,
-  greatest(octet_length(value)::bigint - spanner_internal.checked_length(length), 0)::integer + 1) END;
+RETURN CASE WHEN length IS NOT NULL THEN pg_catalog.substr(value, greatest(
+  octet_length(value)::bigint - spanner_internal.checked_length(length), 0)::integer + 1) END;
 CREATE FUNCTION spanner_internal.repeat(value text, times bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.repeat(value, spanner_internal.checked_length(times));
@@ -501,14 +514,17 @@ CREATE FUNCTION spanner_internal.upper(value text)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_upper'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.initcap(value text, delimiters text)
-RETURNS text
-AS 'MODULE_PATHNAME', 'spanner_initcap'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.initcap(value text, delimiters text) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (SELECT string_agg(CASE WHEN strpos(delimiters, before) > 0
+                 THEN spanner_internal.upper(c) ELSE c END, '' ORDER BY n)
+          FROM (SELECT c, n, lag(c, 1, '') OVER (ORDER BY n) AS before
+                  FROM regexp_split_to_table(spanner_internal.lower(value), '' COLLATE "C")
+                       WITH ORDINALITY w (c, n)) l);
 CREATE FUNCTION spanner_internal.initcap(value text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN spanner_internal.initcap(value,
-  E' \t\n\v\f\r[](){}/|<>!?@"^#$&~_,.:;*%+-');
+  E' \t\n\x0b\f\r[](){}/|<>!?@"^#$&~_,.:;*%+-');
 -- printf() of C, with %t and %T for values of any type
 CREATE FUNCTION spanner_internal.format(format text)
 RETURNS text
@@ -519,11 +535,12 @@ RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_format'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
--- The characters that GoogleSQL's TRIM() removes.
-CREATE FUNCTION spanner_internal.white_space()
-RETURNS text
-AS 'MODULE_PATHNAME', 'spanner_white_space'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+-- What GoogleSQL's TRIM() removes: Unicode's white space, as far as the database has it.
+CREATE FUNCTION spanner_internal.white_space() RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN E' \t\n\x0b\f\r' || unistr(CASE WHEN getdatabaseencoding() = 'UTF8' THEN
+  '\0085\00a0\1680\2000\2001\2002\2003\2004\2005\2006\2007\2008\2009\200a\2028\2029\202f\205f\3000'
+  WHEN getdatabaseencoding() ~ '^(LATIN|ISO_8859|WIN125)' THEN '\00a0' ELSE '' END);
 CREATE FUNCTION spanner_internal.trim(value text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.btrim(value, spanner_internal.white_space());
 CREATE FUNCTION spanner_internal.trim(value text, characters text) RETURNS text
@@ -570,9 +587,9 @@ RETURN (SELECT CASE WHEN count(c) = count(*)
 CREATE FUNCTION spanner_internal.code_points_to_bytes(codes bigint[]) RETURNS bytea
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (SELECT CASE WHEN count(c) = count(*) THEN coalesce(
-                 string_agg(decode(lpad(to_hex(
-                   -- an error if it is not from 0 to 255
-                   spanner_internal.checked_length((c * 128)::smallint) / 128), 2, '0'), 'hex'), '' ORDER BY n), '') END
+                 -- an error if it is not from 0 to 255
+                 string_agg(decode(lpad(to_hex(spanner_internal.checked_length(
+                   (c * 128)::smallint) / 128), 2, '0'), 'hex'), '' ORDER BY n), '') END
           FROM unnest(codes) WITH ORDINALITY u (c, n));
 CREATE FUNCTION spanner_internal.normalize(value text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.normalize(value, 'NFC');
@@ -685,10 +702,9 @@ CREATE FUNCTION spanner_internal.timestamp_trunc(value timestamptz, part text, z
 RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'spanner_timestamp_trunc'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.unix_micros(value timestamptz)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'spanner_unix_micros'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.unix_micros(value timestamptz) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (pg_catalog.extract('epoch', value AT TIME ZONE 'UTC') * 1000000)::bigint;
 CREATE FUNCTION spanner_internal.unix_millis(value timestamptz) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.floor(spanner_internal.unix_micros(value) / 1000.0)::bigint;
@@ -725,8 +741,9 @@ RETURN (spanner_internal.unix_micros(a) -
   spanner_internal.unix_micros(b)) / spanner_internal.part_length(part);
 CREATE FUNCTION spanner_internal.date_trunc(value date, part text)
 RETURNS date
-AS 'MODULE_PATHNAME', 'spanner_date_trunc'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.to_date(spanner_internal.timestamp_trunc(
+  spanner_internal.to_timestamp(value, 'UTC', false), part, 'UTC'), 'UTC', false);
 CREATE FUNCTION spanner_internal.part_interval(part text) RETURNS interval
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE part WHEN 'day' THEN interval '1 day' WHEN 'week' THEN interval '7 days'
@@ -768,7 +785,7 @@ AS 'MODULE_PATHNAME', 'spanner_json_text'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION spanner_internal.parse_json(value text) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN spanner_internal.json_text(value::json::text, -1)::jsonb;
+RETURN spanner_internal.json_text(value, -1)::jsonb;
 CREATE FUNCTION spanner_internal.to_json_string(value jsonb) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.json_text(value::text, 1);
 
@@ -779,7 +796,8 @@ BEGIN
   IF path COLLATE "C" !~ '^\$(\."([^"\\]|\\.)*"|\.[^]."''$@*()?,&|[]+|\[\s*\d{1,6}\s*\])*$' THEN
     RAISE EXCEPTION 'invalid path in JSON: "%"', path USING ERRCODE = 'invalid_parameter_value';
   END IF;
-  RETURN (SELECT coalesce(jsonb_agg(coalesce(to_jsonb(m[3]::int), to_jsonb(m[2]), to_jsonb(replace(m[1], '\"', '"')))), '[]')
+  RETURN (SELECT coalesce(jsonb_agg(coalesce(to_jsonb(m[3]::int), to_jsonb(m[2]),
+                   to_jsonb(replace(m[1], '\"', '"')))), '[]')
             FROM regexp_matches(path COLLATE "C",
                    '\."((?:[^"\\]|\\.)*)"|\.([^."[]+)|\[\s*(\d+)\s*\]', 'g') m);
 END $$;
@@ -824,17 +842,20 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN spanner_internal.json_value(spanner_internal.parse_json(value), path);
 CREATE FUNCTION spanner_internal.json_contains(value jsonb, part jsonb) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value @> part;
+-- Any other value is an error, that of its text: from PostgreSQL 18 on a cast makes NULL of JSON's
+-- null.
 CREATE FUNCTION spanner_internal.int64(value jsonb) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN jsonb_typeof(value) <> 'number' OR value::numeric % 1 = 0 THEN value::bigint
-  -- the error of such a text
-  ELSE (value #>> '{}')::bigint END;
+RETURN CASE WHEN jsonb_typeof(value) = 'number' AND value::numeric % 1 = 0 THEN value::bigint
+  ELSE value::text::bigint END;
 CREATE FUNCTION spanner_internal.float32(value jsonb) RETURNS real
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::real;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::text::real;
 CREATE FUNCTION spanner_internal.float64(value jsonb) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::float8;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::text::float8;
 CREATE FUNCTION spanner_internal.bool(value jsonb) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::boolean;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE jsonb_typeof(value) WHEN 'boolean' THEN value::boolean
+  ELSE ('JSON ' || value::text)::boolean END;
 -- What a value of another type is like; NULL if it is like none.
 CREATE FUNCTION spanner_internal.lax_bool(value jsonb) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -891,6 +912,9 @@ RETURN ARRAY(SELECT spanner_internal.bool(e) FROM jsonb_array_elements(value) e)
 CREATE FUNCTION spanner_internal.int64_array(value jsonb) RETURNS bigint[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN ARRAY(SELECT spanner_internal.int64(e) FROM jsonb_array_elements(value) e);
+CREATE FUNCTION spanner_internal.float32_array(value jsonb) RETURNS real[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ARRAY(SELECT spanner_internal.float32(e) FROM jsonb_array_elements(value) e);
 CREATE FUNCTION spanner_internal.float64_array(value jsonb) RETURNS float8[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN ARRAY(SELECT spanner_internal.float64(e) FROM jsonb_array_elements(value) e);
@@ -898,10 +922,6 @@ CREATE FUNCTION spanner_internal.string_array(value jsonb) RETURNS text[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN ARRAY(SELECT spanner_internal.string(e, 'UTC') FROM jsonb_array_elements(value) e);
 -- JSON of values of any type.
-CREATE FUNCTION spanner_internal.to_json(value anyelement)
-RETURNS jsonb
-AS 'MODULE_PATHNAME', 'spanner_to_json'
-LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION spanner_internal.json_array()
 RETURNS jsonb
 AS 'MODULE_PATHNAME', 'spanner_json_array'
@@ -910,6 +930,11 @@ CREATE FUNCTION spanner_internal.json_array(VARIADIC items "any")
 RETURNS jsonb
 AS 'MODULE_PATHNAME', 'spanner_json_array'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.to_json(value anyelement)
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT spanner_internal.json_array($1) OPERATOR(pg_catalog.->) 0
+$$;
 CREATE FUNCTION spanner_internal.json_object()
 RETURNS jsonb
 AS 'MODULE_PATHNAME', 'spanner_json_object'
@@ -918,14 +943,16 @@ CREATE FUNCTION spanner_internal.json_object(VARIADIC items "any")
 RETURNS jsonb
 AS 'MODULE_PATHNAME', 'spanner_json_object'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.json_object(keys text[], items anyarray) RETURNS jsonb
+-- Of a key that is none, or has no item, an error.
+CREATE FUNCTION spanner_internal.json_object(keys text[], items anyarray)
+RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT coalesce(pg_catalog.jsonb_object_agg(
-           CASE WHEN pg_catalog.cardinality($1) OPERATOR(pg_catalog.=) pg_catalog.cardinality($2) THEN u.key END,
-           spanner_internal.to_json(u.item) ORDER BY u.place DESC), '{}')
-    FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) WITH ORDINALITY u (key, item, place)
+           CASE WHEN i OPERATOR(pg_catalog.<=) pg_catalog.cardinality($2) THEN $1[i] END,
+           spanner_internal.to_json($2[i]) ORDER BY i DESC), '{}')
+    FROM pg_catalog.generate_series(
+           1, greatest(pg_catalog.cardinality($1), pg_catalog.cardinality($2))) i
 $$;
-
 CREATE FUNCTION spanner_internal.json_strip_nulls(value jsonb) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -1005,7 +1032,8 @@ $$;
 CREATE FUNCTION spanner_internal.json_array_append(value jsonb, path text, items anyarray)
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT spanner_internal.json_change($1, CASE WHEN $3 IS NOT NULL THEN $2 END, 'append', spanner_internal.to_json($3))
+  SELECT spanner_internal.json_change(
+    $1, CASE WHEN $3 IS NOT NULL THEN $2 END, 'append', spanner_internal.to_json($3))
 $$;
 CREATE FUNCTION spanner_internal.json_array_insert(value jsonb, path text, item anynonarray)
 RETURNS jsonb
@@ -1015,16 +1043,19 @@ $$;
 CREATE FUNCTION spanner_internal.json_array_insert(value jsonb, path text, items anyarray)
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT spanner_internal.json_change($1, CASE WHEN $3 IS NOT NULL THEN $2 END, 'insert', spanner_internal.to_json($3))
+  SELECT spanner_internal.json_change(
+    $1, CASE WHEN $3 IS NOT NULL THEN $2 END, 'insert', spanner_internal.to_json($3))
 $$;
 CREATE FUNCTION spanner_internal.array_max(elements anyarray)
 RETURNS anyelement
-AS 'MODULE_PATHNAME', 'spanner_array_max'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT spanner_internal.extreme(pg_catalog.array_remove($1, NULL), '1')
+$$;
 CREATE FUNCTION spanner_internal.array_min(elements anyarray)
 RETURNS anyelement
-AS 'MODULE_PATHNAME', 'spanner_array_min'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT spanner_internal.extreme(pg_catalog.array_remove($1, NULL), '-1')
+$$;
 CREATE FUNCTION spanner_internal.array_is_distinct(elements anyarray)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -1045,8 +1076,16 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 $$;
 CREATE FUNCTION spanner_internal.generate_array(first bigint, last bigint, step bigint)
 RETURNS bigint[]
-AS 'MODULE_PATHNAME', 'spanner_generate_array'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  items bigint[] := ARRAY(SELECT generate_series(first, last, step) LIMIT 16001);
+BEGIN
+  IF cardinality(items) > 16000 THEN
+    RAISE EXCEPTION 'generated array has more than 16000 elements'
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  RETURN items;
+END $$;
 CREATE FUNCTION spanner_internal.generate_array(first bigint, last bigint) RETURNS bigint[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.generate_array(first, last, 1);
 CREATE FUNCTION spanner_internal.generate_date_array(first date, last date, number bigint,

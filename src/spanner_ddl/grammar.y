@@ -5,8 +5,10 @@
  *	  The grammar of Spanner's DDL, for one statement of either dialect.
  *
  * Where the dialects write a thing differently, both ways are understood in
- * both.  Expressions and queries of GoogleSQL have words of their own, which yylex()
- * knows from "in_expression"; those of the PostgreSQL dialect are one token.
+ * both, but for types and the key behind the columns, which say the dialect.
+ * Expressions and queries of GoogleSQL have words of their own, which yylex()
+ * knows from "in_expression"; those of the PostgreSQL dialect are one token,
+ * if PostgreSQL's parser can read them.
  *
  * src/spanner_ddl/grammar.y
  *
@@ -49,6 +51,8 @@ static SkNode *sign_node(SkDdlRange range, const char *sign, SkNode *value);
 static SkNode *name_node(SkDdlRange range, SkNode *value, char *field);
 static SkNode *number_node(SkDdlRange range, const char *digits);
 static SkNode *alias_node(SkDdlRange range, SkNode *value, char *alias);
+static SkNode *aliased_node(SkDdlRange range, SkNode *clause, List *items);
+static List *selected_items(SkNode *query);
 static SkNode *limit_node(SkDdlText *ddl, SkDdlRange range, char *count, char *word, char *offset);
 static SkColumn *add_constraint(SkColumn *column, SkConstraint *constraint);
 static SkConstraint *last_constraint(SkDdlText *ddl, SkColumn *column, SkDdlRange range);
@@ -142,10 +146,10 @@ static void yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message);
 	renames streams stream_list where_parts where_part strings tail identity_clauses
 %type <node> bracketed default_value expression view_query tokens table_name expr condition value call argument query query_body
 	query_operand subquery select select_item from_item table_ref join_condition opt_sort sort_item
-	opt_distinct opt_where opt_having opt_limit set_operator literal with_item
+	opt_distinct opt_where opt_group opt_having opt_limit set_operator literal with_item
 	opt_partition inserted row
 %type <list> expr_list whens arguments select_items from_items sort_list with_items
-	opt_group group_list opt_zone row_list
+	group_list opt_zone row_list
 %type <string> function opt_alias
 %type <word> comparison join_type truth
 %type <boolean> opt_not direction
@@ -1084,7 +1088,7 @@ call:
 		{ $$ = EXPR(SK_NODE_CALL, .text = $1, .name = "DISTINCT ", .args = $4, .sort = $5); }
 	| call K_OVER '(' opt_partition opt_sort ')'
 		{ $$ = PHRASE(list_make3($1, WORD("OVER"), EXPR(SK_NODE_PARENTHESES,
-			.args = list_make1(PHRASE(list_make2($4, $5)))))); }
+			.args = list_make1(aliased_node(@$, PHRASE(list_make2($4, $5)), NIL))))); }
 	| function '(' expr K_AS type ')'
 		{ $$ = EXPR(SK_NODE_CAST, .text = $1, .args = list_make1($3), .type_name = $5); }
 	| function '(' IDENT K_FROM expr opt_zone ')'
@@ -1136,9 +1140,11 @@ subquery:
 	;
 
 query:
-	query_body opt_sort opt_limit	{ $$ = PHRASE(list_make3($1, $2, $3)); }
+	query_body opt_sort opt_limit
+		{ $$ = aliased_node(@$, PHRASE(list_make3($1, aliased_node(@2, $2, selected_items($1)), $3)), NIL); }
 	| K_WITH with_items query_body opt_sort opt_limit
-		{ $$ = PHRASE(list_make5(WORD("WITH"), EXPR(SK_NODE_LIST, .args = $2), $3, $4, $5)); }
+		{ $$ = aliased_node(@$, PHRASE(list_make5(WORD("WITH"), EXPR(SK_NODE_LIST, .args = $2), $3,
+			aliased_node(@4, $4, selected_items($3)), $5)), NIL); }
 	;
 
 with_items:
@@ -1152,7 +1158,15 @@ with_item:
 
 query_body:
 	query_operand
-	| query_body set_operator query_operand	{ $$ = PHRASE(list_make3($1, $2, $3)); }
+	| query_body set_operator query_operand
+		{
+			/* GoogleSQL has no order among them */
+			if ($1->type == SK_NODE_PHRASE && list_length($1->args) == 3 &&
+				((SkNode *) lsecond($1->args))->type == SK_NODE_WORD &&
+				strcmp(((SkNode *) lsecond($1->args))->text, $2->text) != 0)
+				yyerror(&@2, ddl, NULL);
+			$$ = PHRASE(list_make3($1, $2, $3));
+		}
 	;
 
 query_operand:
@@ -1175,7 +1189,7 @@ select:
 		{ $$ = PHRASE(list_make2($2, EXPR(SK_NODE_LIST, .args = $3))); }
 	| K_SELECT opt_distinct select_items opt_comma K_FROM from_items opt_where opt_group opt_having
 		{ $$ = PHRASE(list_concat(list_make5($2, EXPR(SK_NODE_LIST, .args = $3), WORD("FROM"),
-			EXPR(SK_NODE_LIST, .args = $6), $7), lappend($8, $9))); }
+			EXPR(SK_NODE_LIST, .args = $6), $7), list_make2(aliased_node(@8, $8, $3), aliased_node(@9, $9, $3)))); }
 	;
 
 opt_distinct:
@@ -1264,8 +1278,8 @@ opt_where:
 
 opt_group:
 	K_GROUP K_BY group_list
-		{ $$ = list_make2(WORD("GROUP BY"), EXPR(SK_NODE_LIST, .args = $3)); }
-	| /* empty */				{ $$ = NIL; }
+		{ $$ = PHRASE(list_make2(WORD("GROUP BY"), EXPR(SK_NODE_LIST, .args = $3))); }
+	| /* empty */				{ $$ = NULL; }
 	;
 
 group_list:
@@ -1372,7 +1386,8 @@ static int
 keyword_token(SkDdlText *ddl, int i)
 {
 	const SkToken *token = &ddl->tokens[i];
-	bool		is_name = ddl->in_expression ? strcmp(ddl->tokens[Max(i - 1, 0)].text, ".") == 0 :
+	bool		is_name = ddl->in_expression ?
+		i > 0 && token[-1].type == SK_TOKEN_OPERATOR && strcmp(token[-1].text, ".") == 0 :
 		sk_ddl_has_words(ddl, i, "parent") && (!sk_ddl_has_words(ddl, i - 1, "in") || i + 1 == ddl->end ||
 									  sk_ddl_has_words(ddl, i + 1, "on") || token[1].type == SK_TOKEN_OPERATOR);
 
@@ -1484,10 +1499,9 @@ yylex(YYSTYPE *value, SkDdlRange *range, SkDdlText *ddl)
 		range->end = ddl->next;
 		if (range->end > range->first)
 		{
-			/* an error is at the first of them */
-			ddl->next = range->first;
+			ddl->error_at = range->first;
 			check_tokens(ddl, *range);
-			ddl->next = range->end;
+			ddl->error_at = ddl->first;
 			return TOKENS;
 		}
 	}
@@ -1619,6 +1633,31 @@ alias_node(SkDdlRange range, SkNode *value, char *alias)
 	return new_node(SK_NODE_PHRASE, range, NULL,
 					list_make3(value, new_node(SK_NODE_WORD, range, "AS", NIL),
 							   new_node(SK_NODE_NAME, range, NULL, list_make1(alias))));
+}
+
+/* A clause that may name the items of SELECT by their aliases; a query that may not. */
+static SkNode *
+aliased_node(SkDdlRange range, SkNode *clause, List *items)
+{
+	return clause == NULL ? NULL :
+		new_node(SK_NODE_ALIASED, range, NULL, list_concat(list_make1(clause), items));
+}
+
+/* The items of SELECT of a query, NIL of several queries. */
+static List *
+selected_items(SkNode *query)
+{
+	for (;;)
+	{
+		SkNode	   *first = linitial(query->args);
+		SkNode	   *second = list_length(query->args) > 1 ? lsecond(query->args) : NULL;
+
+		if (first->type == SK_NODE_WORD)
+			return strncmp(first->text, "SELECT", 6) == 0 ? second->args : NIL;
+		if (second != NULL && second->type == SK_NODE_WORD)
+			return NIL;
+		query = first;
+	}
 }
 
 /* OFFSET is no reserved word. */

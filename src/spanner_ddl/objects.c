@@ -186,7 +186,7 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 				name != NULL ? quote_identifier(llast(name->parts)) : "",
 				sk_ddl_name(statement->table), index.key.data,
 				index.stored != NIL ? psprintf(" INCLUDE (%s)", sk_ddl_name_list(index.stored)) : "",
-				statement->is_unique && index.filter.len == 0 ? " NULLS NOT DISTINCT" : "",
+				statement->is_unique ? " NULLS NOT DISTINCT" : "",
 				index.filter.data);
 	if (name != NULL)
 		sk_ddl_keep_name(ddl, llast(name->parts),

@@ -25,6 +25,11 @@ BEGIN
       THEN format('spanner_internal.to_timestamp(%s, ''UTC'', false)', value)
     -- an assignment refuses a text that is too long, a cast would cut it
     WHEN base IN ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype) THEN value
+    -- by the type's input: a cast may be a function of somebody else
+    WHEN base >= 16384
+      THEN format('(SELECT x.v FROM pg_catalog.jsonb_to_record('
+                  'pg_catalog.jsonb_build_object(''v'', %s)) x (v %s))',
+                  value, format_type(base, NULL))
     ELSE format('%s::%s', value, format_type(base, NULL)) END;
 END $$;
 
@@ -53,6 +58,10 @@ BEGIN
                   'pg_catalog.timezone(''UTC'', %s))::pg_catalog.text, ''"''), ''Z'')', value)
     WHEN is_element AND base IN ('bool'::regtype, 'int2'::regtype, 'int4'::regtype, 'int8'::regtype,
       'float4'::regtype, 'float8'::regtype) THEN value
+    -- by the type's output: a cast may be a function of somebody else
+    WHEN base >= 16384
+      THEN format('CASE WHEN pg_catalog.num_nulls(%1$s) = 0'
+                  ' THEN pg_catalog.concat(%1$s) END', value)
     ELSE value || '::pg_catalog.text' END;
 END $$;
 
@@ -135,12 +144,16 @@ BEGIN
          || CASE WHEN file IS NULL THEN ';' ELSE '' END;
 END $$;
 
--- The file of a table, by the file or directory that goes with a name.
-CREATE FUNCTION spanner_internal.csv_file(name text, file text, relname name)
+-- The file of a table, by the file or directory that goes with a name.  It is in that directory,
+-- whatever the table is called.
+CREATE FUNCTION spanner_internal.csv_file(name text, file text, relation oid)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE WHEN to_regclass(name) IS NULL THEN rtrim(file, '/') || '/' || relname || '.csv'
-         ELSE file END;
+RETURN CASE WHEN to_regclass(name) IS NOT NULL THEN file
+         ELSE (SELECT format('%s/%s.csv', rtrim(file, '/'),
+                        replace(replace(replace(c.relname, '%', '%25'), '/', '%2F'), '\', '%5C'))
+                 FROM pg_class c
+                WHERE c.oid = relation AND file IS NOT NULL) END;
 
 CREATE FUNCTION spanner.load_statements(relation regclass, file text DEFAULT NULL,
   columns name[] DEFAULT NULL, header boolean DEFAULT false, null_string text DEFAULT '')
@@ -187,10 +200,9 @@ BEGIN ATOMIC
     FROM spanner_internal.list_tables(to_regclass(name), CASE WHEN to_regclass(name) IS NULL
            THEN spanner_internal.named_schema(name) END)
          WITH ORDINALITY t (oid, n)
-    JOIN pg_class c ON c.oid = t.oid
    CROSS JOIN LATERAL
-         spanner.load_statements(c.oid::regclass,
-           spanner_internal.csv_file(name, file, c.relname), columns, header, null_string)
+         spanner.load_statements(t.oid::regclass,
+           spanner_internal.csv_file(name, file, t.oid), columns, header, null_string)
          WITH ORDINALITY s (statement, n)
    ORDER BY t.n, s.n;
 END;
@@ -231,10 +243,9 @@ BEGIN ATOMIC
     FROM spanner_internal.list_tables(to_regclass(name), CASE WHEN to_regclass(name) IS NULL
            THEN spanner_internal.named_schema(name) END)
          WITH ORDINALITY t (oid, n)
-    JOIN pg_class c ON c.oid = t.oid
    CROSS JOIN LATERAL
-         spanner.unload_statements(c.oid::regclass,
-           spanner_internal.csv_file(name, file, c.relname), columns, header, null_string)
+         spanner.unload_statements(t.oid::regclass,
+           spanner_internal.csv_file(name, file, t.oid), columns, header, null_string)
          WITH ORDINALITY s (statement, n)
    ORDER BY t.n, s.n;
 END;

@@ -131,6 +131,9 @@ typedef enum SkDialectSetting
 /* Has a type an order by size, and arithmetic? */
 #define SK_IS_NUMBER(type) ((type) >= SK_TYPE_INT && (type) <= SK_TYPE_FLOAT)
 
+/* numeric(precision, scale) */
+#define NUMERIC_TYPMOD(precision, scale) ((((precision) << 16) | (scale)) + VARHDRSZ)
+
 /* Is it a name that Spanner has: letters, digits and underscores, a letter first? */
 #define SK_DDL_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define SK_DDL_IS_NAME(name) (strspn(name, SK_DDL_LETTERS) > 0 && \

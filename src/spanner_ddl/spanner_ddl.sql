@@ -266,7 +266,7 @@ END $$;
 COMMENT ON FUNCTION spanner.delete_expired(integer)
   IS 'delete expired rows of the current user''s tables, so many of each at most; returns how many';
 
--- Functions that an export calls for each table are PL/pgSQL, which keeps their plans, and the plans
+-- Functions that an export calls for each table are PL/pgSQL, which keeps their plans, and these
 -- are generic: SQL functions within each other are planned whenever they are called.
 
 -- Columns of a table by their numbers; 0, an expression, is none.
@@ -284,29 +284,21 @@ BEGIN
      ORDER BY u.n);
 END $$;
 
--- The columns of the key of a table: its primary key, or, since Spanner's may be NULL, a UNIQUE
--- NULLS NOT DISTINCT constraint.
+-- The columns of the key of a table.
 CREATE FUNCTION spanner_internal.table_key(relation oid)
 RETURNS name[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-  RETURN (
-    SELECT spanner_internal.column_names(relation, c.conkey)
-      FROM pg_index i
-      JOIN pg_constraint c
-        ON c.conrelid = relation AND c.conindid = i.indexrelid AND c.contype IN ('p', 'u')
-     WHERE i.indrelid = relation
-       AND i.indislive
-       AND (i.indisprimary OR i.indnullsnotdistinct)
-     ORDER BY i.indisprimary DESC, i.indexrelid
-     LIMIT 1);
+  RETURN spanner_internal.column_names(relation,
+           (SELECT k.columns FROM spanner_internal.ddl_key(relation) k));
 END $$;
 
 -- The foreign key to the parent that a table is interleaved in: from the beginning of its key to
 -- the key, of columns of the same names.  Of several it is the one of that name, which execute_ddl
--- makes, else one that cascades.
+-- makes, else one that cascades, unless a trigger says what the table is interleaved in.  A key
+-- whose name is noted is a plain foreign key of Spanner's.
 CREATE FUNCTION spanner_internal.parent_constraint(relation oid)
 RETURNS oid
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
@@ -322,9 +314,39 @@ BEGIN
        AND c.confrelid <> relation
        AND p.key = spanner_internal.column_names(c.confrelid, c.confkey)
        AND p.key = spanner_internal.column_names(relation, c.conkey)
+       AND (c.conname = 'interleave in parent'
+            OR spanner_internal.interleaved_trigger(relation) IS NULL
+               AND starts_with(obj_description(c.oid, 'pg_constraint'), c.conname) IS NOT TRUE)
        AND p.key = (spanner_internal.table_key(relation))[1:cardinality(p.key)]
      ORDER BY c.conname = 'interleave in parent' DESC, c.confdeltype = 'c' DESC, c.conname
      LIMIT 1);
+END $$;
+
+-- The commands that make the other foreign keys to the parent again: the triggers of older ones
+-- fire first, and would see children that the new key of the interleaving deletes.
+CREATE FUNCTION spanner_internal.keys_after_parent(relation oid)
+RETURNS SETOF text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN QUERY
+    SELECT u.command
+      FROM pg_constraint i
+      JOIN pg_constraint c
+        ON c.conrelid = i.conrelid AND c.confrelid = i.confrelid AND c.contype = 'f'
+       AND c.oid < i.oid
+     CROSS JOIN LATERAL (
+             SELECT 1, format('ALTER TABLE %1$s DROP CONSTRAINT %2$I, ADD CONSTRAINT %2$I %3$s',
+                         relation::regclass, c.conname, pg_get_constraintdef(c.oid))
+              UNION ALL
+             SELECT 2, format('COMMENT ON CONSTRAINT %I ON %s IS %L', c.conname,
+                         relation::regclass, d.description)
+               FROM pg_description d
+              WHERE d.classoid = 'pg_constraint'::regclass AND d.objoid = c.oid) u (n, command)
+     WHERE i.oid = spanner_internal.parent_constraint(relation)
+       AND i.confdeltype = 'c'
+     ORDER BY c.oid, u.n;
 END $$;
 
 -- Whether a foreign key may refer to these columns.

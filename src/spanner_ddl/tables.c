@@ -94,6 +94,7 @@ static char *serial_sequence(const SkName *table, const char *column);
 static List *table_variables(Oid relid);
 static void add_variable(SkDdlText *ddl, List **variables, const SkColumn *column);
 static char *column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *column, List **after);
+static void check_assignment(SkDdlText *ddl, Oid relid, const char *name, const SkColumn *column);
 static void check_sources(SkDdlText *ddl, const SkColumn *column);
 static void check_virtual(SkDdlText *ddl, const SkColumn *column);
 static bool is_serial(const SkColumn *column);
@@ -113,7 +114,7 @@ static char *find_update_trigger(Oid relid, const char *column);
 static char *policy_trigger(SkDdlText *ddl, const SkName *table, const SkConstraint *constraint, const List *variables);
 static void check_table(SkDdlText *ddl, int at, Oid relid);
 static void keep_column_name(SkDdlText *ddl, const SkName *table, const SkColumn *column);
-static void keep_constraint_name(SkDdlText *ddl, const SkName *table, const SkConstraint *constraint);
+static void keep_constraint_name(SkDdlText *ddl, const SkName *table, Oid relid, const SkConstraint *constraint);
 static void emit_all(SkDdlText *ddl, List *commands);
 
 /* CREATE TABLE */
@@ -178,12 +179,15 @@ finish_table(SkNewTable *table)
 		if (constraint->type == SK_INTERLEAVE)
 			sk_ddl_check_interleave(ddl, constraint->at, relid,
 									sk_ddl_find(ddl, constraint->table, RELKIND_RELATION, false));
-		keep_constraint_name(ddl, table->name, constraint);
+		keep_constraint_name(ddl, table->name, relid, constraint);
 	}
 	check_table(ddl, table->name->at, relid);
 	sk_ddl_keep_name(ddl, llast(table->name->parts), psprintf("TABLE %s", sk_ddl_name(table->name)));
 	foreach(lc, table->columns)
+	{
+		check_assignment(ddl, relid, ((SkColumn *) lfirst(lc))->name, lfirst(lc));
 		keep_column_name(ddl, table->name, lfirst(lc));
+	}
 }
 
 /*
@@ -477,6 +481,7 @@ alter_add_column(SkAlter *table, SkAction *action)
 	foreach(lc, column->constraints)
 		alter_add_constraint(table, lfirst(lc), false);
 	check_table(ddl, column->at, table->relid);
+	check_assignment(ddl, table->relid, column->name, column);
 	keep_column_name(ddl, table->name, column);
 }
 
@@ -521,7 +526,7 @@ alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool is_replaced)
 	if (sql != NULL)
 		SK_DDL_EMIT(ddl, "ALTER TABLE %s ADD %s", name, sql);
 	emit_all(ddl, after);
-	keep_constraint_name(ddl, table->name, constraint);
+	keep_constraint_name(ddl, table->name, table->relid, constraint);
 	check_table(ddl, constraint->at, table->relid);
 }
 
@@ -626,7 +631,10 @@ alter_column(SkAlter *table, SkAction *action)
 	if (!column->is_identity && column->not_null != old->attnotnull)
 		SK_DDL_EMIT(ddl, "%s %s NOT NULL", start, column->not_null ? "SET" : "DROP");
 	if (column->has_default)
+	{
 		SK_DDL_EMIT(ddl, "%s SET DEFAULT %s", start, sk_ddl_translate(ddl, column->expr, NIL, false));
+		check_assignment(ddl, table->relid, action->name, column);
+	}
 	else if (!column->is_identity && !is_generated && old->atthasdef)
 		SK_DDL_EMIT(ddl, "%s DROP DEFAULT", start);
 	if (column->has_update && find_update_trigger(table->relid, action->name) == NULL)
@@ -716,8 +724,11 @@ alter_default(SkAlter *table, SkAction *action)
 					 errmsg("Column `%s` with an ON UPDATE expression must have an identical DEFAULT value expression.",
 							action->name));
 	else if (action->type == SK_SET_DEFAULT)
+	{
 		SK_DDL_EMIT(table->ddl, "%s SET DEFAULT %s", start,
 					sk_ddl_translate(table->ddl, action->column->expr, NIL, false));
+		check_assignment(table->ddl, table->relid, action->name, action->column);
+	}
 	else
 		SK_DDL_EMIT(table->ddl, "%s DROP DEFAULT", start);
 }
@@ -783,6 +794,7 @@ set_parent(SkAlter *table, SkAction *action)
 					quote_identifier(get_constraint_name(old)));
 	if (sql != NULL)
 		SK_DDL_EMIT(table->ddl, "ALTER TABLE %s ADD %s", name, sql);
+	emit_all(table->ddl, sk_query_texts(psprintf("SELECT spanner_internal.keys_after_parent('%u')", table->relid)));
 	if (sk_query_text(psprintf("SELECT spanner_internal.interleaved_trigger('%u')", table->relid)) != NULL)
 		SK_DDL_EMIT(table->ddl, "DROP TRIGGER interleaved_in ON %s", name);
 	emit_all(table->ddl, after);
@@ -970,6 +982,52 @@ column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn
 	if (length_check(table, column) != NULL)
 		appendStringInfo(&sql, " %s", length_check(table, column));
 	return sql.data;
+}
+
+/*
+ * Raise an error if PostgreSQL casts the value of a column that is there now on
+ * assignment, and GoogleSQL does not.
+ */
+static void
+check_assignment(SkDdlText *ddl, Oid relid, const char *name, const SkColumn *column)
+{
+	SkNode	   *value = column->expr;
+	Relation	rel;
+	Node	   *node;
+	SkDdlType	from;
+	SkDdlType	to;
+
+	if (ddl->dialect != SK_GOOGLESQL || value == NULL)
+		return;
+	while (value->type == SK_NODE_PARENTHESES)
+		value = linitial(value->args);
+	rel = table_open(relid, AccessShareLock);
+	node = build_column_default(rel, get_attnum(relid, name));
+	table_close(rel, NoLock);
+	/* a default of NULL is none */
+	if (node == NULL)
+		return;
+	to = sk_ddl_type_class(exprType(node));
+	for (;;)
+	{
+		if (IsA(node, CoerceToDomain))
+			node = (Node *) ((CoerceToDomain *) node)->arg;
+		else if (IsA(node, CoerceViaIO) && ((CoerceViaIO *) node)->coerceformat == COERCE_IMPLICIT_CAST)
+			node = (Node *) ((CoerceViaIO *) node)->arg;
+		else if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST)
+			node = linitial(((FuncExpr *) node)->args);
+		else
+			break;
+	}
+	from = value->type == SK_NODE_STRING ? SK_TYPE_STRING : sk_ddl_type_class(exprType(node));
+	/* literals become what they are assigned to */
+	if (from == to || from == SK_TYPE_UNKNOWN || (SK_IS_NUMBER(from) && SK_IS_NUMBER(to) && (from < to || to == SK_TYPE_FLOAT32)) ||
+		(value->type == SK_NODE_STRING && (to == SK_TYPE_DATE || to == SK_TYPE_TIMESTAMP || to == SK_TYPE_UUID)))
+		return;
+	SK_DDL_ERROR(ddl, value->at, ERRCODE_DATATYPE_MISMATCH,
+				 errmsg("column \"%s\" is of type %s but expression is of type %s", name, sk_ddl_type_name(to),
+						sk_ddl_type_name(value->type == SK_NODE_FLOAT ? SK_TYPE_FLOAT : from)),
+				 errhint("Cast the expression."));
 }
 
 /* Raise an error if what is said of the column's values does not go together. */
@@ -1399,11 +1457,22 @@ keep_column_name(SkDdlText *ddl, const SkName *table, const SkColumn *column)
 }
 
 static void
-keep_constraint_name(SkDdlText *ddl, const SkName *table, const SkConstraint *constraint)
+keep_constraint_name(SkDdlText *ddl, const SkName *table, Oid relid, const SkConstraint *constraint)
 {
+	Oid			parent;
+
 	if (constraint->name != NULL && (constraint->type == SK_CHECK || constraint->type == SK_FOREIGN_KEY))
 		sk_ddl_keep_name(ddl, constraint->name,
 						 psprintf("CONSTRAINT %s ON %s", quote_identifier(constraint->name), sk_ddl_name(table)));
+	parent = constraint->type == SK_FOREIGN_KEY ? sk_ddl_object("parent_constraint", relid) : InvalidOid;
+
+	/*
+	 * a name that is kept tells this key from the interleaving of a table of
+	 * PostgreSQL
+	 */
+	if (OidIsValid(parent) && strcmp(get_constraint_name(parent), INTERLEAVING) != 0)
+		SK_DDL_EMIT(ddl, "COMMENT ON CONSTRAINT %s ON %s IS %s", quote_identifier(get_constraint_name(parent)),
+					sk_ddl_name(table), quote_literal_cstr(get_constraint_name(parent)));
 }
 
 static void

@@ -65,6 +65,7 @@ typedef struct SkDdlText
 	int			first;			/* token of the statement */
 	int			next;			/* token that the grammar reads next */
 	int			end;			/* after the statement's last token */
+	int			error_at;		/* token; the first one if it is not known */
 	bool		in_expression;	/* the grammar reads GoogleSQL's own words */
 	bool		in_default;		/* ... or a default that need not be in
 								 * parentheses */
@@ -119,6 +120,8 @@ typedef enum SkNodeType
 	SK_NODE_SEQUENCE,			/* args: the parts of its name */
 	SK_NODE_PARENTHESES,		/* what is in them */
 	SK_NODE_PHRASE,				/* parts with blanks between them */
+	SK_NODE_ALIASED,			/* a part, and items of SELECT: their aliases
+								 * are names in it, no others are */
 	SK_NODE_LIST,				/* parts with commas between them */
 	SK_NODE_SORT				/* value; text: "DESC NULLS LAST" */
 } SkNodeType;

@@ -102,7 +102,7 @@ const SkDdlFunction sk_ddl_functions[] = {
 	CORE("percent_rank"), CORE("rank"), CORE("row_number"), WITH_PART("date", 0, 2), WITH_PART("date_add", 3, 0),
 	WITH_PART("date_diff", 3, 0), OURS("date_from_unix_date"), WITH_PART("date_sub", 3, 0),
 	WITH_PART("date_trunc", 2, 0), OURS("div"), OURS("ends_with"), OURS("exp"), WITH_PART("extract", 1, 3),
-	{"farm_fingerprint", "spanner", "farm_fingerprint"}, OURS("float32"), OURS("float64"), OURS("float64_array"), CORE("floor"), OURS("format"), OURS("format_date"),
+	{"farm_fingerprint", "spanner", "farm_fingerprint"}, OURS("float32"), OURS("float32_array"), OURS("float64"), OURS("float64_array"), CORE("floor"), OURS("format"), OURS("format_date"),
 	WITH_PART("format_timestamp", 0, 3), OURS("from_base64"),
 	OURS("from_hex"), OURS("generate_array"), WITH_PART("generate_date_array", 4, 0), {"generate_uuid", "spanner", "generate_uuid"}, OURS("greatest"), OURS("ieee_divide"),
 	OURS("initcap"), OURS("int64"), OURS("int64_array"), OURS("instr"), OURS("is_inf"), OURS("is_nan"), OURS("json_array"), OURS("json_array_append"), OURS("json_array_insert"),

@@ -67,13 +67,6 @@ AS $$
     FROM pg_constraint
    WHERE contype = 'f' AND confrelid = relation
   UNION
-  -- one that is not enforced is not valid either, and needs not be
-  SELECT format('constraint %I, which is NOT VALID or NO INHERIT', conname), NULL, 'obstacle'
-    FROM pg_constraint k
-   WHERE conrelid = relation AND contype = ANY ('{c,n}')
-     AND (connoinherit
-          OR NOT convalidated AND coalesce(to_jsonb(k) ->> 'conenforced', 'true') = 'true')
-  UNION
   SELECT format('publication %I%s', p.pubname,
                 CASE WHEN x.prrelid IS NULL THEN ', which has no publish_via_partition_root' END),
          NULL, 'obstacle'
@@ -92,15 +85,10 @@ AS $$
     FROM pg_depend
    WHERE classid = 'pg_class'::regclass AND objid = relation
      AND refclassid = 'pg_extension'::regclass
-  UNION
-  SELECT format('trigger %I, which has transition tables or is a constraint trigger', tgname),
-         NULL, 'obstacle'
-    FROM pg_trigger
-   WHERE tgrelid = relation AND NOT tgisinternal
-     AND (tgoldtable IS NOT NULL OR tgnewtable IS NOT NULL OR tgconstraint <> 0)
    ORDER BY 1
 $$;
 
+-- Raise an error unless a table can be adopted.
 CREATE FUNCTION spanner_internal.check_adoption(relation regclass)
 RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
@@ -126,9 +114,23 @@ BEGIN
       HINT = concat('Add one with ALTER TABLE ... ADD PRIMARY KEY: ',
                     'the table is split by its first column.');
   END IF;
-  SELECT string_agg(object, ', ') INTO obstacles
-    FROM spanner_internal.list_dependents(relation)
-   WHERE fate = 'obstacle';
+  SELECT string_agg(o.object, ', ' ORDER BY o.object) INTO obstacles
+    FROM (SELECT d.object
+            FROM spanner_internal.list_dependents(relation) d
+           WHERE d.fate = 'obstacle'
+          UNION ALL
+          SELECT format('trigger %I, which has transition tables or is a constraint trigger',
+                        g.tgname)
+            FROM pg_trigger g
+           WHERE g.tgrelid = relation AND NOT g.tgisinternal
+             AND (g.tgoldtable IS NOT NULL OR g.tgnewtable IS NOT NULL OR g.tgconstraint <> 0)
+          UNION ALL
+          SELECT format('constraint %I, which is NOT VALID or NO INHERIT', k.conname)
+            FROM pg_constraint k
+           WHERE k.conrelid = relation AND k.contype = ANY ('{c,n}')
+             -- one that is not enforced is not valid either, and needs not be
+             AND (k.connoinherit OR NOT k.convalidated
+                  AND coalesce(to_jsonb(k) ->> 'conenforced', 'true') = 'true')) o;
   IF obstacles IS NOT NULL THEN
     RAISE dependent_objects_still_exist USING
       MESSAGE = format('some objects keep table "%s" from being partitioned', t.relname),
@@ -138,8 +140,9 @@ BEGIN
                          THEN ', or adopt the table as a role that may act as their owners' END,
                     CASE WHEN obstacles ~ 'NOT VALID'
                          THEN ', or validate constraints and add them without NO INHERIT' END,
-                    '. A table with partitions on other servers can have no unique key for ',
-                    'foreign keys to refer to.');
+                    '.', CASE WHEN obstacles ~ 'foreign key '
+                         THEN ' A table with partitions on other servers can have no unique key '
+                              'for foreign keys to refer to.' END);
   END IF;
 END
 $$;
@@ -277,9 +280,9 @@ BEGIN ATOMIC
    WHERE p.polrelid = relation;
 END;
 
--- The commands in their order; what is made by some may get a comment.  Each is made while the
--- table has its name still, and is one command.  A generated column cannot be a partition key, but
--- what it is generated as.
+-- The commands in their order, each of them one.  They are made while the table has its name still.
+-- What they make gets the comment of the old object, which has the same name.  A generated column
+-- cannot be a partition key, but what it is generated as.
 CREATE FUNCTION spanner_internal.adoption_commands(relation regclass)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
@@ -317,9 +320,12 @@ AS $$
            || ARRAY(SELECT concat('ALTER TABLE ', target, s)
                       FROM spanner_internal.column_settings(relation, true) s)
            || ARRAY(SELECT format('SECURITY LABEL FOR %I ON %s %s IS %L', l.provider,
-                                  upper(l.objtype), l.objname, l.label)
-                      FROM pg_seclabels l
-                     WHERE l.classoid = 'pg_class'::regclass AND l.objoid = relation)
+                                  CASE l.objsubid WHEN 0 THEN 'TABLE' ELSE 'COLUMN' END,
+                                  i.identity, l.label)
+                      FROM pg_seclabel l
+                     CROSS JOIN LATERAL pg_identify_object(l.classoid, l.objoid, l.objsubid) i
+                     WHERE l.classoid = 'pg_class'::regclass AND l.objoid = relation
+                     ORDER BY l.provider, l.objsubid)
       FROM t
     UNION ALL
     SELECT 3, 'pg_class', q.made, q.attnum::text, q.commands

@@ -23,8 +23,8 @@ EXCEPTION WHEN insufficient_privilege THEN
 END
 $$;
 
--- What is wrong with a split or a copy, of which its server says these facts; at the first one, what
--- is wrong with the server.  A split that is here has no other table to be compared with.
+-- What is wrong with a split or a copy, of which its server says these facts; at the first one,
+-- what is wrong with the server.  A split that is here has no other table to be compared with.
 CREATE FUNCTION spanner_internal.split_findings(
   relation regclass,
   partition regclass,
@@ -90,6 +90,19 @@ DECLARE
   is_copied boolean := EXISTS (SELECT FROM spanner_internal.list_copies(relation));
   part record;
 BEGIN
+  IF NOT is_copied AND (SELECT relkind <> 'p' FROM pg_class WHERE oid = relation) THEN
+    RAISE wrong_object_type USING
+      MESSAGE = format('table "%s" has neither partitions nor copies',
+                       (SELECT relname FROM pg_class WHERE oid = relation)),
+      HINT = 'Make copies with "spanner_splits copy", or partitions with spanner.adopt_table().';
+  END IF;
+  RETURN QUERY
+    SELECT spanner_internal.find_relation(m.nspname, m.name), NULL::name, 'move has begun',
+           concat('spanner_splits move ', m.move, ' goes on with it',
+                  CASE WHEN NOT m.swapped THEN ', abandon ' || m.move || ' undoes it' END)
+      FROM spanner_internal.begun_moves m
+     WHERE m.parent = relation
+     ORDER BY 1;
   FOR part IN
     SELECT x.*, row_number() OVER (PARTITION BY x.server ORDER BY x.split) = 1 AS is_first
       FROM (SELECT s.split, s.partition, s.server, s.schemaname, s.tablename, NULL::name AS copy
@@ -125,19 +138,6 @@ COMMENT ON FUNCTION spanner.check_splits(regclass)
   IS 'how the tables behind foreign partitions, or copies of a table, differ from the table here,'
      ' and what moves have left';
 
--- Those that the owner of the table, or a superuser, has made, and that the owner may use.
-CREATE FUNCTION spanner_internal.list_split_servers(relation regclass)
-RETURNS SETOF name
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT s.srvname
-    FROM pg_class c
-    JOIN pg_foreign_server s ON has_server_privilege(c.relowner, s.oid, 'USAGE')
-    JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'postgres_fdw'
-    JOIN pg_roles o ON o.oid = s.srvowner
-   WHERE c.oid = relation AND (o.rolsuper OR s.srvowner = c.relowner);
-END;
-
 -- Shares of each split and of its server, of rows and inserts together, and where least is.
 CREATE FUNCTION spanner_internal.split_loads(
   relation regclass,
@@ -158,14 +158,20 @@ BEGIN ATOMIC
            s.rows::numeric / nullif(sum(s.rows) OVER (), 0) AS row_share,
            s.inserts::numeric / nullif(sum(s.inserts) OVER (), 0) AS insert_share
       FROM spanner.split_stats(relation) s),
+  -- those that the owner of the table, or a superuser, has made, and that the owner may use
+  usable AS (
+    SELECT s.srvname AS server
+      FROM pg_class c
+      JOIN pg_foreign_server s ON has_server_privilege(c.relowner, s.oid, 'USAGE')
+      JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'postgres_fdw'
+      JOIN pg_roles o ON o.oid = s.srvowner
+     WHERE c.oid = relation AND (o.rolsuper OR s.srvowner = c.relowner)),
   servers AS (
     SELECT s.server, s.server IS NULL AS may_get_more
       FROM stats s
-     WHERE s.server IS NULL OR s.server NOT IN (
-       SELECT l FROM spanner_internal.list_split_servers(relation) l)
+     WHERE s.server IS NULL OR s.server NOT IN (SELECT u.server FROM usable u)
     UNION
-    SELECT l, true
-      FROM spanner_internal.list_split_servers(relation) l),
+    SELECT u.server, true FROM usable u),
   load AS (
     SELECT v.server, v.may_get_more, count(s.split) AS splits,
            coalesce(sum(s.row_share + coalesce(s.insert_share, s.row_share)), 0) / 2 AS share
@@ -205,20 +211,23 @@ AS $$
 DECLARE
   part record;
   share numeric;
+  server_share numeric;
 BEGIN
   FOR part IN SELECT * FROM spanner_internal.split_loads(relation)
   LOOP
-    share := greatest(part.row_share, part.insert_share) * part.servers;
+    -- as they are shown
+    share := round(greatest(part.row_share, part.insert_share) * part.servers, 1);
+    server_share := round(part.server_share * part.servers, 1);
     CONTINUE WHEN part.servers < 2 OR part.server IS NOT DISTINCT FROM part.emptiest
-      OR greatest(share, part.server_share * part.servers) < 1.5;
+      OR greatest(share, server_share) <= 1.5;
     partition := part.partition;
     server := part.server;
     share_of_rows := round(part.row_share, 3);
     share_of_inserts := round(part.insert_share, 3);
     to_server := part.emptiest;
     at := NULL;
-    IF share >= 1.5 THEN
-      finding := format('has %s times its share of %s', round(share, 1),
+    IF share > 1.5 THEN
+      finding := format('has %s times its share of %s', share,
                         CASE WHEN part.insert_share > part.row_share THEN 'inserts'
                              ELSE 'rows' END);
       BEGIN
@@ -228,8 +237,7 @@ BEGIN
       END;
     ELSE
       CONTINUE WHEN part.splits_there < 2;
-      finding := format('is on a server that has %s times its share',
-                        round(part.server_share * part.servers, 1));
+      finding := format('is on a server that has %s times its share', server_share);
     END IF;
     suggestion := concat_ws(' ', 'spanner_splits move',
                             spanner_internal.shell_word(partition::text),

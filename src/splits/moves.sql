@@ -9,7 +9,7 @@
 
 -- A move, a copy or a statement for all splits that has begun, and has not ended.  Here it has all
 -- of the move; on another server only what was made there.
-CREATE TABLE spanner_internal.split_record (
+CREATE TABLE spanner.split_record (
   performer name NOT NULL DEFAULT current_user,
   move name NOT NULL,
   partition oid,
@@ -30,11 +30,22 @@ CREATE TABLE spanner_internal.split_record (
   swapped boolean NOT NULL DEFAULT false,
   PRIMARY KEY (performer, move));
 
+COMMENT ON TABLE spanner.split_record
+  IS 'moves of splits, copies and statements of spanner_splits that have begun and have not ended';
+
 -- Those of the current user: nobody else can write what he would drop.
 CREATE VIEW spanner_internal.own_record WITH (security_barrier) AS
-SELECT * FROM spanner_internal.split_record r WHERE r.performer = current_user
+SELECT * FROM spanner.split_record r WHERE r.performer = current_user
   WITH CASCADED CHECK OPTION;
 GRANT SELECT, INSERT, UPDATE, DELETE ON spanner_internal.own_record TO PUBLIC;
+
+-- Moves of whoever may act as the owner of the table; without values of rows.
+CREATE VIEW spanner_internal.begun_moves AS
+SELECT r.performer, r.move, r.partition, r.parent, r.nspname, r.name, r.swapped
+  FROM spanner.split_record r
+  JOIN pg_class c ON c.oid = r.parent
+  JOIN pg_roles p ON p.rolname = r.performer AND pg_has_role(p.oid, c.relowner, 'USAGE');
+GRANT SELECT ON spanner_internal.begun_moves TO PUBLIC;
 
 -- Names are random: what has one is of that move.
 CREATE FUNCTION spanner_internal.new_move_name()
@@ -101,14 +112,21 @@ DECLARE
   c pg_class;
   part record;
   move constant name := spanner_internal.new_move_name();
+  other name := (SELECT m.performer FROM spanner_internal.begun_moves m
+                  WHERE m.partition = begin_move.partition LIMIT 1);
 BEGIN
   SELECT * INTO c FROM pg_class WHERE oid = partition;
   SELECT * INTO part FROM spanner_internal.list_splits(parent) s WHERE s.partition = partition;
   IF parent IS NULL OR part.lower IS NULL THEN
     RAISE wrong_object_type USING
       MESSAGE = format('"%s" is not a partition by range', c.relname),
-      HINT = concat('spanner.adopt_table() makes a table a partitioned one with itself ',
-                    'as the only partition.');
+      HINT = CASE c.relkind WHEN 'p' THEN 'Name one of its partitions.'
+        ELSE concat('spanner.adopt_table() makes a table a partitioned one with itself ',
+                    'as the only partition.') END;
+  ELSIF other IS NOT NULL THEN
+    RAISE object_in_use USING
+      MESSAGE = format('role "%s" has begun a move of partition "%s"', other, c.relname),
+      HINT = 'Let that role end it.';
   ELSIF part.server IS NOT DISTINCT FROM target THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('partition "%s" is on that server already', c.relname);
@@ -162,43 +180,32 @@ BEGIN ATOMIC
        LIMIT 1) END;
 END;
 
--- What has to sort alike on all servers of a table; "C" does anywhere.
+-- What has to sort alike on all servers of a table.
 CREATE FUNCTION spanner_internal.key_sorting(
   parent regclass, OUT kind text, OUT schemaname name, OUT object_name name)
 RETURNS SETOF record
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 BEGIN ATOMIC
-  SELECT CASE WHEN o.collname = 'default' THEN 'database' ELSE 'collation' END,
-         n.nspname, o.collname
+  SELECT 'collation', n.nspname, o.collname
     FROM pg_partitioned_table p
    CROSS JOIN unnest(p.partcollation::oid[]) k (oid)
     JOIN pg_collation o ON o.oid = k.oid
     JOIN pg_namespace n ON n.oid = o.collnamespace
-   WHERE p.partrelid = parent AND NOT (o.collname = ANY ('{C,POSIX,ucs_basic}'))
+   WHERE p.partrelid = parent
   UNION
   SELECT 'enum', n.nspname, t.typname
     FROM pg_partitioned_table p
-   CROSS JOIN unnest(p.partattrs::int2[]) k (attnum)
-    JOIN pg_attribute a ON a.attrelid = parent AND a.attnum = k.attnum AND k.attnum > 0
+    JOIN pg_attribute a ON a.attrelid = parent AND a.attnum = ANY (p.partattrs::int2[])
     JOIN pg_type t ON t.oid = a.atttypid AND t.typtype = 'e'
     JOIN pg_namespace n ON n.oid = t.typnamespace
    WHERE p.partrelid = parent;
 END;
 
--- How a column is stored, as ALTER TABLE says it.
-CREATE FUNCTION spanner_internal.storage_word(storage "char")
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN CASE storage WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL'
-                    WHEN 'x' THEN 'EXTENDED' WHEN 'm' THEN 'MAIN' END;
-
--- Of the commands below, those that make the table itself.
+-- Of the commands below, which pin the settings, those that make the table itself.
 CREATE FUNCTION spanner_internal.table_definition(relation oid, OUT n integer, OUT command text)
 RETURNS SETOF record
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   WITH t AS (
     SELECT c.*, format('%I.%I', s.nspname, c.relname) AS target
       FROM pg_class c
@@ -234,7 +241,8 @@ AS $$
     FROM t
    CROSS JOIN columns
    CROSS JOIN LATERAL (VALUES
-     ('STORAGE', spanner_internal.storage_word(nullif(attstorage, typstorage))),
+     ('STORAGE', CASE nullif(attstorage, typstorage) WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL'
+                   WHEN 'x' THEN 'EXTENDED' WHEN 'm' THEN 'MAIN' END),
      ('COMPRESSION', CASE attcompression WHEN 'p' THEN 'pglz' WHEN 'l' THEN 'lz4' END))
      w (setting, word)
    WHERE w.word IS NOT NULL
@@ -247,8 +255,8 @@ AS $$
                                 AND t.relreplident = 'i'),
                             'FULL'))
     FROM t
-   WHERE t.relreplident = ANY ('{i,f}')
-$$;
+   WHERE t.relreplident = ANY ('{i,f}');
+END;
 
 -- The commands that make such a table, as this server writes them.
 CREATE FUNCTION spanner_internal.split_definition(
@@ -290,7 +298,7 @@ AS $$
   UNION ALL
   SELECT 4, pg_get_indexdef(i.indexrelid)
     FROM pg_index i
-   WHERE i.indrelid = relation
+   WHERE i.indrelid = relation AND i.indisvalid
      AND NOT EXISTS (SELECT FROM pg_constraint k
                       WHERE k.conindid = i.indexrelid AND k.contype = ANY ('{p,u,x}'))
   UNION ALL
@@ -374,16 +382,20 @@ AS $$
     JOIN pg_namespace n ON n.oid = s.stxnamespace
    WHERE s.stxrelid = relation
   UNION ALL
-  SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', relation, k.conname)
-    FROM pg_constraint k
-   WHERE k.conrelid = relation AND k.contype = 'c' AND k.conname ~ '_bounds$'
+  SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', relation, k.name)
+    FROM (SELECT conname FROM pg_constraint
+           WHERE conrelid = relation AND contype = 'c' AND conname ~ '_bounds$'
+          UNION
+          -- a table that is made like a partition has it
+          SELECT spanner_internal.split_name(relname, '_bounds')
+            FROM pg_class WHERE oid = relation AND relispartition) k (name)
   UNION ALL
   SELECT format('ALTER TABLE %s RENAME TO %I', relation, new_name)
 $$;
 
 -- The ranges of the parts that a split has after the move.
 CREATE FUNCTION spanner_internal.move_ranges(
-  m spanner_internal.split_record,
+  m spanner.split_record,
   OUT name name,
   OUT tablename name,
   OUT range text)
@@ -430,7 +442,7 @@ SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
 DECLARE
-  m spanner_internal.split_record;
+  m spanner.split_record;
 BEGIN
   SELECT * INTO STRICT m
     FROM spanner_internal.own_record r
@@ -458,7 +470,7 @@ $$;
 
 -- A foreign partition, with the rights and the statistics targets that the one before had.
 CREATE FUNCTION spanner_internal.attach_foreign(
-  m spanner_internal.split_record,
+  m spanner.split_record,
   name name,
   tablename name,
   range text)
@@ -485,7 +497,7 @@ $$;
 
 -- A table that was made here becomes a partition.
 CREATE FUNCTION spanner_internal.attach_local(
-  m spanner_internal.split_record,
+  m spanner.split_record,
   name name,
   tablename name,
   range text)
@@ -521,7 +533,7 @@ SET quote_all_identifiers = off
 SET standard_conforming_strings = on
 AS $$
 DECLARE
-  m spanner_internal.split_record;
+  m spanner.split_record;
   part record;
 BEGIN
   SELECT * INTO STRICT m FROM spanner_internal.own_record r WHERE r.move = end_swap.move;
@@ -563,6 +575,8 @@ BEGIN
      WHERE r.move = drop_recorded.move
      ORDER BY x.n DESC
   LOOP
+    -- the parts of a cut go with their table
+    CONTINUE WHEN NOT EXISTS (SELECT FROM pg_class WHERE oid = relation);
     PERFORM spanner_internal.run_as_owner(relation, format('DROP TABLE %s', relation));
   END LOOP;
 END

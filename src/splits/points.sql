@@ -14,46 +14,28 @@ CREATE FUNCTION spanner_internal.split_column(
   OUT expression text,
   OUT typename text,
   OUT collation_clause text)
-LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
-#variable_conflict use_column
-DECLARE
-  collation_id oid;
-BEGIN
-  SELECT coalesce(p.partattrs[0], a.attnum), pg_get_expr(p.partexprs, p.partrelid),
-         coalesce(p.partcollation[0], 0)
-    INTO attnum, expression, collation_id
-    FROM pg_class c
+  SELECT a.attname, coalesce(p.partattrs[0], i.indkey[0]),
+         CASE WHEN a.attnum IS NOT NULL THEN t.oid
+              WHEN e.text IS NOT NULL THEN 'integer'::regtype END,
+         coalesce(quote_ident(a.attname), e.text),
+         CASE WHEN a.attnum IS NOT NULL THEN format_type(t.oid, NULL)
+              WHEN e.text IS NOT NULL THEN 'integer' END,
+         coalesce((SELECT format(' COLLATE %I.%I', n.nspname, o.collname)
+                     FROM pg_collation o
+                     JOIN pg_namespace n ON n.oid = o.collnamespace
+                    WHERE o.oid = coalesce(nullif(p.partcollation[0], 0), a.attcollation)), '')
+    FROM (VALUES (relation)) c (oid)
     LEFT JOIN pg_partitioned_table p ON p.partrelid = c.oid
     LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
-    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
-   WHERE c.oid = relation;
-  SELECT a.attname, a.atttypid, coalesce(nullif(collation_id, 0), a.attcollation)
-    INTO name, type, collation_id
-    FROM pg_attribute a
-   WHERE a.attrelid = relation AND a.attnum = split_column.attnum AND a.attnum > 0;
-  IF name IS NOT NULL THEN
-    expression := quote_ident(name);
-    WITH RECURSIVE base (oid) AS (
-      SELECT type::oid
-      UNION ALL
-      SELECT t.typbasetype FROM base JOIN pg_type t ON t.oid = base.oid AND t.typbasetype <> 0)
-    SELECT t.oid, format_type(t.oid, NULL) INTO type, typename
-      FROM base
-      JOIN pg_type t ON t.oid = base.oid AND t.typtype = 'b'
-                    AND t.typnamespace = 'pg_catalog'::regnamespace;
-  ELSIF expression IS NOT NULL THEN
-    type := 'integer';
-    typename := 'integer';
-  END IF;
-  SELECT coalesce(max(format(' COLLATE %I.%I', n.nspname, o.collname)), '')
-    INTO collation_clause
-    FROM pg_collation o
-    JOIN pg_namespace n ON n.oid = o.collnamespace
-   WHERE o.oid = collation_id;
-END
+    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+                            AND a.attnum = coalesce(p.partattrs[0], i.indkey[0])
+    LEFT JOIN pg_type t ON t.oid = spanner_internal.base_type(a.atttypid) AND t.typtype = 'b'
+                       AND t.typnamespace = 'pg_catalog'::regnamespace
+   CROSS JOIN LATERAL pg_get_expr(p.partexprs, p.partrelid) e (text)
 $$;
 
 -- Is x.v, a value of the key, strictly between the bounds of a partition?  The type is one of the

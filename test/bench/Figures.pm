@@ -90,21 +90,15 @@ sub readme
 
 sub sequences
 {
-	my $keys = 'Keys on one server';
-	my @columns = ('CPU time', map({ "every $_,000" } 25, 125, 500), 4, 'after the first segment');
-	my %name = map { ("striped, $_ stripes" => "striped($_)") } 64, 1024;
+	my @figures = map { scalar cell('Keys on one server', "striped($_)", 'CPU time') } 1024, 64;
 
-	return map { [ 'docs/sequences.md', @$_ ] } (
-		map({
-				my $key = $_;
-				[ "| $key | " . join(' | ', map { 'x #' } @columns) . ' |', map { scalar cell($keys, $name{$key} // $key, $_) } @columns ]
-			} 'uuid', 'bit_reversed_positive', sort keys %name));
+	return ([ 'docs/sequences.md', 'with 1024 the CPU time is x # that of `bigserial`, and # with 64', @figures ]);
 }
 
 sub allocators
 {
-	my @modes = ('no allocator', 'core `nextval`', '`sync`', '`on_commit`', '`on_commit`, early lock release', '`async`',
-		'`batch`, 200', '`async_batch`, adaptive', 'ordinary insert, `nextval` key');
+	my @modes = ('no allocator', '`sync`', '`on_commit`', '`on_commit`, early lock release', '`async`',
+		'`async_batch`, adaptive', 'ordinary insert, `nextval` key');
 	my ($version) = values_of('run', 'server', '', 'version');
 	my $rows = '200,000 rows of a transaction, on_commit,';
 
@@ -114,34 +108,24 @@ sub allocators
 				my $mode = $_;
 				[ "| $mode | # | # | # |", map { scalar cell('Allocators', $mode, 'values/s', $_) } 0 .. 2 ]
 			} @modes),
-		[ 'Where 50 clients work for 10 ms with a number before they commit, `sync` is # times as fast, and `on_commit` # times',
-			map { measured('allocator', "one row numbered by $_, 50 clients with 10 ms of work, counter of an UPDATE = 1") } 'sync', 'on_commit' ],
 		[ '200,000 rows in one transaction take # times the processor time', measured('allocator', "$rows insert with `nextval` = 1") ],
 		[ 'With `fillfactor = 45` it is # times', measured('allocator', "$rows fillfactor 45, insert with `nextval` = 1") ]);
 }
 
 sub planning
 {
-	my @pages = ([ 64, 10 ], [ 64, 100 ], [ 256, 100 ]);
-	my @ways = ('merge', 'scan and sort', 'LATERAL by hand', 'LIST partitions', 'plain index');
 	my ($version) = values_of('run', 'server', '', 'version');
 
 	return map { [ 'docs/planning.md', @$_ ] } (
-		[ 'in memory, on PostgreSQL #', $version ],
-		map({
-				my ($shards, $rows) = @$_;
-				[ "| $shards | $rows | # | # | # | # | # |", map { planner($_, "query=page shards=$shards rows=$rows") } @ways ]
-			} @pages),
-		[ '| 2048 | 100 | # | # | # | | # |', map { planner($_, 'query=page shards=2048 rows=100') } @ways[ 0 .. 2, 4 ] ],
+		[ '64 shards, on PostgreSQL #', $version ],
+		[ 'rows take # ms by a merge, # by a sort, and # by an index', map { planner($_, 'query=page shards=64 rows=100') } 'merge', 'scan and sort', 'plain index' ],
 		map({
 				my ($text, $query) = @$_;
 				[ $text, map { planner($_, "query=$query shards=64 rows=100") } 'with', 'without' ]
-			} [ 'takes # ms with 64 shards, without the planner #', 'look-up' ], [ 'A join with 1000 rows takes #, and #', 'join' ]),
+			} [ 'whole key takes # ms, without the planner #', 'look-up' ], [ 'A join with 1000 rows takes #, and #', 'join' ]),
 		[ 'With 200,000 rows of 100 sensors it takes # ms, and a sort of all rows #', map { planner($_, 'query=latest shards=16') } 'with', 'without' ],
 		[ 'ORDER BY at DESC LIMIT 1)` takes # ms', planner('by hand', 'query=latest shards=16') ],
 		[ 'A join of four sharded tables takes # times as long to plan', measured('planner', 'planning of join of 4, 16 shards, without the features = 1') ],
-		[ 'takes # times as long to plan, and planned and run # of the time',
-			map { measured('planner', "$_, 16 shards, without the features = 1") } 'planning of 100 pairs', 'pairs' ],
 		[ 'A statement on another table takes # % more',
 			percent(map { scalar cell('Instructions', 'a small statement planned and run', $_) } 'bit_reversed_positive', 'core') ]);
 }
@@ -149,17 +133,11 @@ sub planning
 sub others
 {
 	my @index = map { scalar cell('Keys on one server', $_, 4) } 'uuid', 'bit_reversed_positive';
-	my %servers = ('one server, any key | 1' => 'one other server', 'three servers, `bigserial` | 1' => 'three, bigserial',
-		'three servers, `bit_reversed_positive` | 3' => 'three, bit_reversed_positive');
 
 	return (
 		[ 'docs/advice.md', '10,000 tables with 30,000 indexes take # seconds of CPU time', advice() ],
 		[ 'docs/troubleshooting.md', '`spanner.advise()` takes # s of CPU time for 10,000 tables', advice() ],
 		[ 'docs/how_it_works.md', 'index and WAL are # times those of bit-reversed ids', sprintf('%.1f', $index[0] / $index[1]) ],
-		map({
-				my @of = ('One server and three', "3 ms a row | 1 | $servers{$_}");
-				[ 'docs/advice.md', "| $_ | # | # / # / # |", scalar cell(@of, 'inserts/s'), cell(@of, 'inserted on each server') ]
-			} sort keys %servers),
 		[ 'docs/recommendations.md', '`spanner.farm_fingerprint` is none: # ns, where `md5` takes #',
 			map { scalar cell('Functions', "$_ | text", 'ns') } 'spanner.farm_fingerprint', 'md5' ]);
 }

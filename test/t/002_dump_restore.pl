@@ -40,7 +40,7 @@ sub describe
 		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
 		LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 		WHERE c.relkind IN ('r', 'p')
-		AND s.nspname NOT IN ('pg_catalog', 'information_schema', 'spanner', 'spanner_internal')
+		AND s.nspname NOT IN ('pg_catalog', 'information_schema', 'spanner')
 		AND s.nspname LIKE '$schemas'
 		ORDER BY 1, 2, a.attnum;});
 }
@@ -71,7 +71,7 @@ sub insert_rows
 		$database, qq{
 		SELECT format('INSERT INTO %I.%I (v) SELECT generate_series(1, 200)',
 			schemaname, tablename)
-		FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema', 'spanner', 'spanner_internal') \\gexec},
+		FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema', 'spanner') \\gexec},
 		on_error_stop => 1);
 	is($result, 0, "$database: no value is stored already") or diag($err);
 	return;
@@ -202,7 +202,7 @@ $node->safe_psql(
 	SELECT spanner.alter_sequence('app.was_plain_id_seq', kind => 'bit_reversed_positive');
 
 	SELECT format('INSERT INTO %I.%I (v) SELECT generate_series(1, 100)', schemaname, tablename)
-	FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema', 'spanner', 'spanner_internal')
+	FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema', 'spanner')
 	AND tablename <> 'empty' \gexec
 	SELECT format('ALTER %s %s OWNER TO dumper', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
 		oid::regclass)

@@ -46,7 +46,7 @@ sub describe
 		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
 		LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 		WHERE c.relkind IN ('r', 'p')
-		AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'spanner', 'spanner_internal')
+		AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'spanner')
 		ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C", a.attnum;
 		SELECT typname, pg_get_expr(typdefaultbin, 0) FROM pg_type
 		WHERE typdefaultbin IS NOT NULL AND typnamespace = 'public'::regnamespace;
@@ -108,7 +108,7 @@ sub insert_rows
 		SET client_min_messages = warning;
 		SELECT format('INSERT INTO %I.%I (v) SELECT generate_series(1, 200)',
 			schemaname, tablename) FROM pg_tables
-		WHERE schemaname NOT IN ('pg_catalog', 'information_schema', 'spanner', 'spanner_internal')
+		WHERE schemaname NOT IN ('pg_catalog', 'information_schema', 'spanner')
 		ORDER BY schemaname COLLATE "C", tablename COLLATE "C" \gexec});
 }
 

@@ -50,7 +50,7 @@ sub splits
 
 sub leftovers
 {
-	my $sql = q{SELECT (SELECT count(*) FROM spanner_internal.split_record) + (SELECT count(*) FROM pg_publication)
+	my $sql = q{SELECT (SELECT count(*) FROM spanner.split_record) + (SELECT count(*) FROM pg_publication)
 		+ (SELECT count(*) FROM pg_subscription) + (SELECT count(*) FROM pg_replication_slots)};
 
 	return join ' ', map { value($sql, $_) } sort keys %node;

@@ -57,7 +57,11 @@ value(q{SELECT spanner.adopt_table('orders', dry_run => false)});
 ($rc, $out, $err) = perform('--dry-run', 'move', 'orders_p0', '--to', q{it's \ 2});
 is($rc, 0, 'steps are shown') or diag($err);
 like($out, qr/^this server: CREATE PUBLICATION.*^server "it's \\ 2": BEGIN.*CREATE TABLE public.orders_p0 /ms, 'server by server');
-is(value(q{SELECT count(*) FROM spanner_internal.split_record}), '0', 'nothing is written down');
+is(value(q{SELECT count(*) FROM spanner.split_record}), '0', 'nothing is written down');
+($rc, $out, $err) = perform('--dry-run', 'move', 'orders_p0', '--to', q{it's \ 2}, '--at', '7', '--connection', q{host=h password='top secret'});
+like($out, qr/CONNECTION 'password='+[*]{8}'+ host=h'/, 'passwords are hidden') or diag($err);
+like($out, qr/CREATE TABLE public.orders_p0 .* RENAME TO orders_p0_2\n.*CREATE TABLE public.orders_p0 .* RENAME TO orders_p0_1\n/ms, 'both parts of a cut get their names');
+unlike($out, qr/secret/, 'everywhere');
 
 # A move that cannot swap stops there, and goes on.
 my @move = ('move', 'orders_p0', '--to', q{it's \ 2}, '--at', '4611686018427387904');
@@ -89,7 +93,7 @@ $reader->quit;
 ($rc, $out, $err) = perform('--yes', 'abandon', 'orders_p0');
 is($rc, 0, 'it is given up') or diag($err);
 is(value(q{SELECT count(*) FROM spanner.check_splits('orders')}), 0, 'nothing is left of it');
-is(value(q{SELECT count(*) FROM spanner_internal.split_record}), '0', 'nor of the record');
+is(value(q{SELECT count(*) FROM spanner.split_record}), '0', 'nor of the record');
 
 # What is changed of a table during its move is noticed before the swap.
 $reader = $here->background_psql('postgres');

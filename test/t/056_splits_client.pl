@@ -16,7 +16,7 @@ $node->start;
 my $user = $node->safe_psql('postgres', 'SELECT current_user');
 my ($host, $port) = ($node->host, $node->port);
 $node->safe_psql('postgres', "CREATE DATABASE far");
-my $locale = $node->safe_psql('postgres', q{SELECT CASE datcollate WHEN 'C' THEN 'POSIX' ELSE 'C' END FROM pg_database WHERE datname = 'postgres'});
+my $locale = $node->safe_psql('postgres', q{SELECT CASE WHEN datcollate = ANY ('{C,POSIX}') THEN 'C.UTF-8' ELSE 'C' END FROM pg_database WHERE datname = 'postgres'});
 $node->safe_psql('postgres', "CREATE DATABASE other TEMPLATE template0 LC_COLLATE '$locale' LC_CTYPE '$locale'");
 
 sub value
@@ -123,6 +123,12 @@ $node->safe_psql('postgres', qq{CREATE SERVER his FOREIGN DATA WRAPPER postgres_
 ($status, $err) = splits('move', 'm_p0', '--to', 'his');
 isnt($status, 0, 'a server of another role');
 like($err, qr/server "his" belongs to neither a superuser nor role|a move of "m_p0"|is on that server/, 'is not asked');
+
+value(q{CREATE TABLE m2 AS SELECT 1::bigint AS id; ALTER TABLE m2 ADD PRIMARY KEY (id), OWNER TO mallory; SELECT spanner.adopt_table('m2', dry_run => false);
+	GRANT CREATE ON DATABASE postgres TO mallory});
+($status, $err) = splits('-U', 'mallory', 'move', 'm2_p0', '--to', 'far');
+is($status, 1, 'a role that may not replicate');
+like($err, qr/this server: a replication slot needs the attribute REPLICATION\n.*hint: Run ALTER ROLE/, 'is refused at the beginning');
 
 # What depends on the table that is left
 value(q{CREATE VIEW reads AS SELECT * FROM t_p0});

@@ -72,6 +72,7 @@ typedef struct Move
 	char	   *moved;			/* OID on the source, if that is here */
 	bool		goes_back;
 	bool		swapped;
+	bool		is_empty;		/* no row has been written to it here */
 	bool		is_copy;		/* of a table, which stays where it is */
 	Server	   *from;
 	Server	   *to;
@@ -107,11 +108,10 @@ extern char *qualified(Server *server, const char *schemaname, const char *name)
 extern _Noreturn void fail(const char *format,...) pg_attribute_printf(1, 2);
 
 /* tables.c */
-extern void publish(Move *m);
-extern void make_tables(Move *m);
-extern void check_alike(Move *m);
-extern void subscribe(Move *m);
-extern void await_copy(Move *m);
+extern bool is_replicating(Move *m);
+extern bool is_alike(Move *m);
+extern bool has_no_rows(Move *m);
+extern void replicate(Move *m);
 extern void end_replication(Move *m);
 
 /* moves.c */

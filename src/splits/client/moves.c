@@ -29,7 +29,7 @@ static const char *const record_columns =
 
 static Move *read_move(PGresult * result);
 static Move *find_move(const char *relation);
-static Move *reload(Move *m);
+static Move *reload(const char *move);
 static void check_same_move(Move *m);
 static bool await_position(Server *from, Move *m, int64 until);
 static bool swap_command(Server *session, const char *sql, int count, const char *const *args);
@@ -82,10 +82,10 @@ find_move(const char *relation)
 }
 
 static Move *
-reload(Move *m)
+reload(const char *move)
 {
 	return read_move(query(&here, psprintf("SELECT %s FROM spanner_internal.own_record WHERE move = $1",
-										   record_columns), ARGS(m->move)));
+										   record_columns), ARGS(move)));
 }
 
 /* One move at a time for a table; the server frees the lock when the program ends. */
@@ -95,63 +95,62 @@ lock_table_of(const char *relation)
 	if (query_bool(&here, "SELECT pg_try_advisory_lock(1936746611::bigint << 32\n"
 				   "  | coalesce(spanner_internal.parent_of($1::oid)::oid, $1::oid)::bigint)", ARGS(relation)))
 		return;
-	pg_log_error("another move of a split of this table is under way");
+	pg_log_error("another move, copy or statement for this table is under way");
 	pg_log_error_hint("Wait until it has ended.");
 	exit(EXIT_FAILED);
 }
 
-/* The target that was asked for must be that of the move that has begun. */
+/* What was asked for must be the move that has begun; without --to that is any. */
 static void
 check_same_move(Move *m)
 {
 	const char *target = m->goes_back && m->at == NULL ? m->source : m->target;
+	bool		is_same = (m->goes_back || m->at != NULL) == (options.at != NULL);
 
-	if (strcmp(target ? target : "here", options.target) == 0 &&
-		(m->goes_back || m->at != NULL) == (options.at != NULL))
+	if (options.target == NULL && options.at == NULL)
+		return;
+	if (is_same && m->at != NULL && !m->swapped)
+		is_same = strcmp(m->at, query_value(&here, "SELECT spanner_internal.cut_value($1::oid, $2::oid, $3)",
+											ARGS(m->parent, m->partition, options.at))) == 0;
+	if (is_same && strcmp(target ? target : "here", options.target ? options.target : "here") == 0)
 		return;
 	pg_log_error("a move of \"%s\" to %s%s%s has begun", plain(m->name), target ? plain(target) : "here",
 				 m->at ? " at " : "", m->at ? plain(m->at) : "");
-	pg_log_error_hint("Run the same command again, or \"spanner_splits abandon\" if its rows have not moved yet.");
+	pg_log_error_hint("Run \"spanner_splits move %s\" to go on, or \"spanner_splits abandon %s\" if its rows have not moved yet.",
+					  m->move, m->move);
 	exit(EXIT_FAILED);
 }
 
-/* Ask until the source has sent, and the target has applied, all that is committed now. */
+/*
+ * Ask until the target has applied all that is committed on the source now.  The
+ * message flushes the log at its commit, also what open transactions have written.
+ */
 static bool
 await_position(Server *from, Move *m, int64 until)
 {
-	int64		began = now_ms();
 	bool		result = false;
-	char	   *target;
-	PGresult   *answer;
+	PGresult   *sent;
 
 	/*
 	 * a session that is lost for being late is made anew, but not that here,
 	 * which has the lock
 	 */
 	from->until = until + (from->name == NULL ? 10 * 1000 : 0);
-	answer = try_query(from, "SELECT pg_current_wal_insert_lsn(),\n"
-					   "  (SELECT setting FROM pg_settings WHERE name = 'wal_writer_delay')", NO_ARGS);
-	target = answer && PQntuples(answer) == 1 ? get_text(answer, 0, 0) : NULL;
-	while (target != NULL && !result && now_ms() < until)
+	sent = try_query(from, "SELECT pg_logical_emit_message(true, 'spanner_splits', '')", NO_ARGS);
+	while (PQresultStatus(sent) == PGRES_TUPLES_OK && !result && now_ms() < until)
 	{
-		/*
-		 * the last records may be of an open transaction, which nobody
-		 * flushes
-		 */
-		int64		patience = atoi(PQgetvalue(answer, 0, 1)) * 32 / 10;
-		PGresult   *state = try_query(from, "SELECT confirmed_flush_lsn >= $2::pg_lsn,\n"
-									  "  confirmed_flush_lsn >= pg_current_wal_flush_lsn()\n"
-									  "  FROM pg_replication_slots WHERE slot_name = $1", ARGS(m->move, target));
+		PGresult   *state = try_query(from, "SELECT confirmed_flush_lsn >= $2::pg_lsn\n"
+									  "  FROM pg_replication_slots WHERE slot_name = $1",
+									  ARGS(m->move, PQgetvalue(sent, 0, 0)));
 
-		if (state == NULL || PQntuples(state) != 1)
+		if (PQresultStatus(state) != PGRES_TUPLES_OK || PQntuples(state) != 1)
 			break;
-		result = PQgetvalue(state, 0, 0)[0] == 't' ||
-			(PQgetvalue(state, 0, 1)[0] == 't' && now_ms() > began + patience);
+		result = PQgetvalue(state, 0, 0)[0] == 't';
 		PQclear(state);
 		if (!result)
 			pg_usleep(5 * 1000);
 	}
-	PQclear(answer);
+	PQclear(sent);
 	from->until = 0;
 	return result;
 }
@@ -188,7 +187,7 @@ static bool
 try_swap(Move *m)
 {
 	Server	   *session = session_here();
-	Server	   *from = find_server(m->source);
+	Server	   *from = m->from;
 	int64		until = now_ms() + SWAP_TIME;
 	bool		done;
 
@@ -196,7 +195,8 @@ try_swap(Move *m)
 		swap_command(session, "SELECT set_config('lock_timeout', '300ms', true), set_config('statement_timeout', '2s', true),\n"
 					 "  set_config('idle_in_transaction_session_timeout', '2s', true)", NO_ARGS) &&
 		swap_command(session, "SELECT spanner_internal.begin_swap($1)", ARGS(m->move)) &&
-		await_position(from, m, until) &&
+		is_alike(m) &&
+		(m->is_empty ? has_no_rows(m) : await_position(from, m, until)) &&
 		swap_command(session, "SELECT spanner_internal.end_swap($1)", ARGS(m->move)) &&
 		swap_command(session, "COMMIT", NO_ARGS);
 	if (session->conn != NULL)
@@ -205,10 +205,11 @@ try_swap(Move *m)
 	return done;
 }
 
-/* The new partitions take the place of the old one. */
+/* The new partitions take the place of the old one, when the rows are on the target. */
 static void
 swap(Move *m)
 {
+	replicate(m);
 	if (options.dry_run)
 	{
 		printf("this server: lock the table, wait for the rest of the log, and change the partitions\n");
@@ -216,11 +217,13 @@ swap(Move *m)
 	}
 	for (int i = 0; i < options.tries; i++)
 	{
-		if (reload(m)->swapped || (await_position(find_server(m->source), m, now_ms() + 60 * 1000) &&
-								   (try_swap(m) || reload(m)->swapped)))
+		if (((m->is_empty || await_position(m->from, m, now_ms() + 60 * 1000)) && try_swap(m)) ||
+			reload(m->move)->swapped)
 			return;
 		pg_log_info("the swap of \"%s\" gave up, and is tried again", plain(m->name));
 		pg_usleep(500 * 1000);
+		m->from = find_server(m->source);
+		replicate(m);
 	}
 	pg_log_error("partition \"%s\" could not be swapped: its table is busy, or a server does not answer", plain(m->name));
 	pg_log_error_hint("Run the same command again, or \"spanner_splits abandon\".");
@@ -264,7 +267,12 @@ close_source(Move *m)
 		command(m->from, "SELECT spanner_internal.run_as_owner($1::oid, format('ALTER TABLE %s RENAME TO %I',\n"
 				"  $1::oid::regclass, spanner_internal.split_name($2, '_' || right($3, 12))))",
 				ARGS(moved, m->tablename, m->move));
-	if (query_bool(m->from, "SELECT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = $1)", ARGS(m->move)) &&
+
+	/*
+	 * a program that was killed may have ended the subscription, and not the
+	 * slot
+	 */
+	if (is_replicating(m) &&
 		!await_position(m->from, m, now_ms() + 60 * 1000))
 	{
 		pg_log_error("%s has not sent all of the log within a minute", place(m->from));
@@ -317,6 +325,10 @@ end_record(Move *m)
 	command(&here, "BEGIN", NO_ARGS);
 	if (m->goes_back && m->at != NULL)
 	{
+		/* its name was that of the table that routed the rows */
+		if (m->target == NULL)
+			command(&here, "SELECT spanner_internal.run_as_owner($1::oid, format('ALTER TABLE %I.%I RENAME TO %I', $2::name, $3::name, $4::name))",
+					ARGS(m->parent, m->nspname, m->low, m->name));
 		back = query_value(&here, "INSERT INTO spanner_internal.own_record\n"
 						   "  (move, partition, parent, nspname, name, source, target, schemaname, tablename, goes_back, moved)\n"
 						   "SELECT spanner_internal.new_move_name(), s.partition, $2::oid, $3, $4, s.server, $5,\n"
@@ -329,10 +341,7 @@ end_record(Move *m)
 	}
 	command(&here, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
 	command(&here, "COMMIT", NO_ARGS);
-	if (back == NULL)
-		return NULL;
-	m->move = back;
-	return reload(m);
+	return back == NULL ? NULL : reload(back);
 }
 
 /* From the record to its end; returns the move that follows. */
@@ -344,18 +353,12 @@ perform(Move *m)
 	if (!m->swapped)
 	{
 		pg_log_info("copying \"%s\" from %s to %s", plain(m->name), place(m->from), place(m->to));
-		publish(m);
-		make_tables(m);
-		subscribe(m);
-		await_copy(m);
-		if (!options.dry_run)
-			check_alike(m);
 		swap(m);
+		if (options.dry_run)
+			return NULL;
 		pg_log_info("the rows of \"%s\" are on %s now", plain(m->name), place(m->to));
 	}
 	m->from = find_server(m->source);
-	if (options.dry_run)
-		return NULL;
 	close_source(m);
 	end_replication(m);
 	if (m->source != NULL)
@@ -368,7 +371,7 @@ perform(Move *m)
 void
 move_split(const char *split)
 {
-	const char *target = strcmp(options.target, "here") == 0 ? NULL : options.target;
+	const char *target = options.target;
 	Move	   *m;
 
 	lock_table_of(split);
@@ -377,21 +380,22 @@ move_split(const char *split)
 		check_same_move(m);
 	else
 	{
-		char	   *move;
-
-		if (options.dry_run)
-			PQclear(query(&here, "BEGIN", NO_ARGS));
-		move = query_value(&here, "SELECT spanner_internal.begin_move($1::oid, $2, $3)",
-						   ARGS(split, target, options.at));
-		m = read_move(query(&here, psprintf("SELECT %s FROM spanner_internal.own_record WHERE move = $1",
-											record_columns), ARGS(move)));
+		if (target == NULL)
+			fail("option --to is missing");
+		if (strcmp(target, "here") == 0)
+			target = NULL;
+		m = reload(query_value(&here, "SELECT spanner_internal.begin_move($1::oid, $2, $3)",
+							   ARGS(split, target, options.at)));
 	}
 	while (m != NULL)
 		m = perform(m);
 	pg_log_info("done");
 }
 
-/* Undo what a move has made, unless the rows are on the target already. */
+/*
+ * Undo what a move has made, unless the rows are on the target already.  The
+ * partition may have been dropped meanwhile, and the target may be gone.
+ */
 void
 abandon_split(const char *split)
 {
@@ -403,13 +407,22 @@ abandon_split(const char *split)
 		return;
 	if (m == NULL)
 		fail("no move or copy of this table has begun");
+	m->from = find_server(m->source);
 	if (m->swapped)
 	{
+		if (query_bool(&here, "SELECT spanner_internal.find_relation($1, $2) IS NULL", ARGS(m->nspname, m->name)))
+		{
+			m->goes_back = false;
+			perform(m);
+			return;
+		}
 		pg_log_error("the rows of \"%s\" have moved already", plain(m->name));
 		pg_log_error_hint("Run the move again, which ends it.");
 		exit(EXIT_FAILED);
 	}
-	m->from = find_server(m->source);
+	/* a slot that nobody reads would keep the log until the target is back */
+	command(m->from, "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots\n"
+			" WHERE slot_name = $1 AND database = current_database() AND NOT active", ARGS(m->move));
 	m->to = find_server(m->target);
 	end_replication(m);
 	if (m->source != NULL)
@@ -425,17 +438,25 @@ abandon_split(const char *split)
 	pg_log_info("done");
 }
 
-/* What has begun and has not ended. */
+/* What has begun and has not ended, and copies that are not read, and keep the log. */
 void
 list_moves(void)
 {
 	PGresult   *rows = query(&here, "SELECT nspname, name, coalesce(source, 'here'), coalesce(target, 'here'),\n"
 							 "  CASE WHEN swapped THEN 'swapped' ELSE 'copying' END, move\n"
-							 "  FROM spanner_internal.own_record WHERE parent IS NOT NULL ORDER BY 1, 2", NO_ARGS);
+							 "  FROM spanner_internal.own_record WHERE parent IS NOT NULL\n"
+							 "UNION ALL\n"
+							 "SELECT l.schemaname, l.tablename, 'here', l.server, 'not read', format('%I.%I', l.schemaname, l.tablename)\n"
+							 "  FROM pg_publication p JOIN pg_publication_rel r ON r.prpubid = p.oid\n"
+							 "  JOIN pg_replication_slots s ON s.slot_name = p.pubname AND NOT s.active AND s.database = current_database()\n"
+							 " CROSS JOIN LATERAL spanner_internal.list_copies(r.prrelid) l\n"
+							 " WHERE l.copy = p.pubname ORDER BY 1, 2, 4", NO_ARGS);
 
 	for (int i = 0; i < PQntuples(rows); i++)
 		printf("%s.%s\t%s -> %s\t%s\t%s\n", plain(PQgetvalue(rows, i, 0)), plain(PQgetvalue(rows, i, 1)),
 			   plain(PQgetvalue(rows, i, 2)), plain(PQgetvalue(rows, i, 3)), PQgetvalue(rows, i, 4),
-			   PQgetvalue(rows, i, 5));
+			   plain(PQgetvalue(rows, i, 5)));
+	if (PQntuples(rows) > 0)
+		pg_log_info("\"move\" with the last name of a line goes on, \"abandon\" undoes what is not swapped, or ends a copy");
 	PQclear(rows);
 }

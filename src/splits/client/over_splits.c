@@ -13,6 +13,7 @@
 #include "client.h"
 
 static Move *copy_of(const char *table, const char *server);
+static void check_unused(Move *m);
 static const char *skip_quoted(const char *s);
 static char *fill_in(const char *statement, const char *name);
 static void run_once(Server *server, const char *run, const char *statement);
@@ -25,8 +26,11 @@ create_splits(const char *table)
 {
 	PGresult   *splits;
 	const char *servers = options.servers;
+	const char *make = "SELECT spanner.create_splits($1::oid,\n"
+		"  coalesce($3::integer, cardinality(string_to_array($2, ','))), dry_run => false, bits => $4::integer,\n"
+		"  key => spanner_internal.known_identity($1::oid, string_to_array($5, ',')::name[]))";
 
-	if (servers == NULL)
+	if (servers == NULL || servers[0] == '\0')
 		fail("option --servers is missing");
 	if (query_bool(&here, "SELECT coalesce($1::integer < cardinality(string_to_array($2, ',')), false)",
 				   ARGS(options.splits, servers)))
@@ -35,12 +39,17 @@ create_splits(const char *table)
 				  " WHERE s <> 'here'", ARGS(table, servers)));
 	PQclear(query(&here, "SELECT spanner_internal.check_no_unique_index($1::oid)", ARGS(table)));
 	if (query_bool(&here, "SELECT NOT EXISTS (SELECT FROM spanner_internal.list_splits($1::oid))", ARGS(table)))
-		command(&here, "SELECT spanner.create_splits($1::oid,\n"
-				"  coalesce($3::integer, cardinality(string_to_array($2, ','))), dry_run => false, bits => $4::integer,\n"
-				"  key => spanner_internal.known_identity($1::oid, string_to_array($5, ',')::name[]))",
-				ARGS(table, servers, options.splits, options.bits, options.key));
+	{
+		command(&here, make, ARGS(table, servers, options.splits, options.bits, options.key));
+		/* what follows needs them; the transaction is rolled back */
+		if (options.dry_run)
+			PQclear(query(&here, make, ARGS(table, servers, options.splits, options.bits, options.key)));
+	}
+	/* those that are here, and one whose move has not ended */
 	splits = query(&here, "SELECT s.partition::oid, (string_to_array($2, ','))[1 + (s.split - 1) % cardinality(string_to_array($2, ','))]\n"
-				   "  FROM spanner_internal.list_splits($1::oid) s WHERE s.server IS NULL ORDER BY s.split",
+				   "  FROM spanner_internal.list_splits($1::oid) s JOIN pg_class c ON c.oid = s.partition\n"
+				   " WHERE s.server IS NULL OR EXISTS (\n"
+				   "   SELECT FROM spanner_internal.own_record r WHERE r.parent = $1::oid AND r.name = c.relname) ORDER BY s.split",
 				   ARGS(table, servers));
 	for (int i = 0; i < PQntuples(splits); i++)
 	{
@@ -91,13 +100,40 @@ copy_table(const char *table)
 
 		PQclear(query(&here, "SELECT spanner_internal.check_split_server($1::oid, $2)", ARGS(table, m->target)));
 		pg_log_info("copying \"%s\" to %s", plain(m->name), place(m->to));
-		publish(m);
-		make_tables(m);
-		subscribe(m);
-		await_copy(m);
+		replicate(m);
 	}
 	PQclear(names);
 	pg_log_info("done");
+}
+
+/*
+ * What depends on a copy keeps its table.  The table is dropped to see that, and
+ * comes back: a subscription that has ended does not, with all that it knows.
+ */
+static void
+check_unused(Move *m)
+{
+	PGresult   *result;
+	const char *code;
+
+	PQclear(query(m->to, "BEGIN", NO_ARGS));
+	result = try_query(m->to, "SELECT spanner_internal.drop_recorded($1)", ARGS(m->move));
+	code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+	if (code != NULL && strcmp(code, "2BP01") == 0)
+	{
+		pg_log_error("objects on %s depend on the copy of \"%s\"", place(m->to), plain(m->name));
+		pg_log_error_detail("%s", plain(PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL)));
+		pg_log_error_hint("Drop them first, foreign keys with \"spanner_splits run TABLE 'ALTER TABLE {} DROP CONSTRAINT IF EXISTS NAME' --splits-only\".");
+		exit(EXIT_FAILED);
+	}
+	/* during the first copy, core drops the table after its subscription */
+	if (result == NULL || (code != NULL && strcmp(code, "55000") != 0))
+	{
+		report_failure(m->to, result);
+		exit(result == NULL ? EXIT_GAVE_UP : EXIT_FAILED);
+	}
+	PQclear(result);
+	PQclear(query(m->to, "ROLLBACK", NO_ARGS));
 }
 
 /* End the copies of a table; false if it has none. */
@@ -109,6 +145,8 @@ end_copies(const char *table)
 							  ARGS(table, options.servers));
 	int			count = PQntuples(names);
 
+	for (int i = 0; i < count; i++)
+		check_unused(copy_of(table, PQgetvalue(names, i, 0)));
 	for (int i = 0; i < count; i++)
 	{
 		Move	   *m = copy_of(table, PQgetvalue(names, i, 0));
@@ -253,8 +291,12 @@ run_over_splits(const char *table, const char *statement)
 {
 	PGresult   *tables;
 
-	if (!query_bool(&here, "SELECT pg_try_advisory_lock(1936746612::bigint << 32 | $1::oid::bigint)", ARGS(table)))
-		fail("another statement for the splits of this table is under way");
+	char	   *move;
+
+	lock_table_of(table);
+	move = query_value(&here, "SELECT move FROM spanner_internal.begun_moves WHERE parent = $1::oid", ARGS(table));
+	if (move != NULL)
+		fail("a move of a split of this table has begun: end it with \"spanner_splits move %s\" first", move);
 	options.at = statement;
 	tables = tables_of(table);
 	/* all servers answer before the first one runs it */

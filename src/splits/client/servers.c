@@ -168,7 +168,6 @@ connect_here(void)
 {
 	const char *names[] = {"host", "port", "user", "password", "dbname",
 	"fallback_application_name", "connect_timeout", "tcp_user_timeout", NULL};
-	char	   *message = NULL;
 
 	if (options.prompt > 0)
 		here_password = simple_prompt("Password: ", false);
@@ -186,8 +185,7 @@ connect_here(void)
 	}
 	if (PQstatus(here.conn) == CONNECTION_BAD)
 	{
-		message = plain(PQerrorMessage(here.conn));
-		pg_log_error("%s", message);
+		pg_log_error("%s", plain(PQerrorMessage(here.conn)));
 		exit(EXIT_NO_CONNECTION);
 	}
 	here_options = PQconninfo(here.conn);
@@ -380,9 +378,7 @@ query_within(Server *server, int64 time, const char *sql, int count, const char 
 PGresult *
 try_query(Server *server, const char *sql, int count, const char *const *args)
 {
-	return query_within(server, server->name == NULL && server->until == 0 &&
-						strstr(sql, "/* long */") == NULL ? ANSWER_TIME :
-						strstr(sql, "/* long */") ? LONG_TIME : ANSWER_TIME, sql, count, args);
+	return query_within(server, strstr(sql, "/* long */") ? LONG_TIME : ANSWER_TIME, sql, count, args);
 }
 
 /* Message, detail and hint of an error, each on a line of its own. */

@@ -9,6 +9,9 @@
  */
 #include "postgres_fe.h"
 
+#include <limits.h>
+
+#include "fe_utils/option_utils.h"
 #include "getopt_long.h"
 
 #include "client.h"
@@ -41,7 +44,6 @@ static void usage(void);
 static void read_options(int argc, char **argv);
 static char *find_relation(const char *name);
 static void ask(const char *what, const char *name);
-static void check_command(const char *verb);
 static void perform_command(int count, char **words);
 
 static void
@@ -109,7 +111,7 @@ read_options(int argc, char **argv)
 				options.splits_only = true;
 				break;
 			case 7:
-				options.target = optarg;
+				options.target = optarg[0] ? optarg : "here";
 				break;
 			case 8:
 				options.bits = optarg;
@@ -118,7 +120,8 @@ read_options(int argc, char **argv)
 				options.key = optarg;
 				break;
 			case 10:
-				options.tries = atoi(optarg);
+				if (!option_parse_int(optarg, "--tries", 1, INT_MAX, &options.tries))
+					exit(EXIT_FAILED);
 				break;
 			case 'd':
 				options.dbname = optarg;
@@ -150,15 +153,24 @@ read_options(int argc, char **argv)
 		}
 }
 
-/* A name as the user's search path finds it, before that is set to another. */
+/*
+ * A name as the user's search path finds it, before that is set to another, or
+ * the partition of a move, which may have been dropped.
+ */
 static char *
 find_relation(const char *name)
 {
-	char	   *oid = query_value(&here, "SELECT pg_catalog.to_regclass($1)::pg_catalog.oid", ARGS(name));
+	char	   *oid = query_value(&here, "SELECT coalesce(pg_catalog.to_regclass($1)::pg_catalog.oid, (\n"
+								  "  SELECT partition FROM spanner_internal.own_record\n"
+								  "   WHERE $1 OPERATOR(pg_catalog.=) ANY (ARRAY[move::pg_catalog.text, name::pg_catalog.text,\n"
+								  "     pg_catalog.format('%I.%I', nspname, name)])))", ARGS(name));
 
 	if (oid == NULL)
 		fail("relation \"%s\" does not exist", plain(name));
 	prepare_session(&here);
+	/* nothing of it stays */
+	if (options.dry_run)
+		PQclear(query(&here, "BEGIN", NO_ARGS));
 	return oid;
 }
 
@@ -175,20 +187,6 @@ ask(const char *what, const char *name)
 		exit(EXIT_FAILED);
 }
 
-/* Before anything is asked. */
-static void
-check_command(const char *verb)
-{
-	static const char *const verbs[] = {"create", "move", "copy", "run", "abandon", "list"};
-
-	for (int i = 0; i < lengthof(verbs); i++)
-		if (strcmp(verb, verbs[i]) == 0)
-			return;
-	pg_log_error("there is no command \"%s\"", plain(verb));
-	pg_log_error_hint("Try \"%s --help\" for more information.", "spanner_splits");
-	exit(EXIT_FAILED);
-}
-
 static void
 perform_command(int count, char **words)
 {
@@ -202,7 +200,7 @@ perform_command(int count, char **words)
 		list_moves();
 	}
 	else if (count != (is_run ? 3 : 2))
-		fail("wrong number of arguments for \"%s\"", plain(verb));
+		fail("there is no command \"%s\" with %d arguments", plain(verb), count - 1);
 	else
 	{
 		char	   *relation = find_relation(name);
@@ -211,19 +209,15 @@ perform_command(int count, char **words)
 		if (is_run)
 			run_over_splits(relation, words[2]);
 		else if (strcmp(verb, "move") == 0)
-		{
-			if (options.target == NULL)
-				fail("option --to is missing");
-			if (options.target[0] == '\0')
-				options.target = "here";
 			move_split(relation);
-		}
 		else if (strcmp(verb, "abandon") == 0)
 			abandon_split(relation);
 		else if (strcmp(verb, "create") == 0)
 			create_splits(relation);
 		else if (strcmp(verb, "copy") == 0)
 			copy_table(relation);
+		else
+			fail("there is no command \"%s\"", plain(verb));
 	}
 }
 
@@ -249,7 +243,6 @@ main(int argc, char **argv)
 		pg_log_error_hint("Try \"%s --help\" for more information.", "spanner_splits");
 		return EXIT_FAILED;
 	}
-	check_command(argv[optind]);
 	connect_here();
 	check_same_version(&here);
 	perform_command(argc - optind, argv + optind);

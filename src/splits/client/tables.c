@@ -13,6 +13,8 @@
  */
 #include "postgres_fe.h"
 
+#include "fe_utils/string_utils.h"
+
 #include "client.h"
 
 static char *find_table(Server *server, const char *schemaname, const char *name);
@@ -25,6 +27,11 @@ static void note_made(Move *m, const char *name);
 static void make_part(Move *m, PGresult * commands, PGresult * grants, const char *owner, const char *name);
 static void make_parts(Move *m, PGresult * commands, PGresult * grants, const char *owner);
 static void check_free_name(Move *m);
+static void publish(Move *m);
+static void make_tables(Move *m);
+static char *without_passwords(const char *connection);
+static void subscribe(Move *m);
+static void await_copy(Move *m);
 static bool has_slot(Move *m);
 static char *copy_state(Move *m);
 static void restart_copy(Move *m);
@@ -53,6 +60,14 @@ check_source(Move *m, const char *table)
 		pg_log_error_hint("Drop the foreign keys, or run ALTER TABLE ... DISABLE ROW LEVEL SECURITY: the table on the other server will have neither.");
 		exit(EXIT_FAILED);
 	}
+	if (query_value(m->from, "SELECT to_regclass('pg_catalog.pg_dist_partition')", NO_ARGS) != NULL &&
+		query_bool(m->from, "SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_partition WHERE logicalrelid = $1::oid)", ARGS(table)))
+		fail("table \"%s\" is distributed by Citus, which moves its shards itself", plain(m->tablename));
+	if (m->is_empty)
+		return;
+	reason = query_value(m->from, "SELECT conname FROM pg_constraint WHERE conrelid = $1::oid AND contype = 'c' AND NOT convalidated", ARGS(table));
+	if (reason != NULL)
+		fail("constraint \"%s\" of table \"%s\" is not valid: validate or drop it first", plain(reason), plain(m->tablename));
 	if (!query_bool(m->from, "SELECT current_setting('wal_level') = 'logical'\n"
 					"    OR current_setting('wal_level') = 'replica'\n"
 					"       AND current_setting('effective_wal_level', true) IS NOT NULL", NO_ARGS))
@@ -67,13 +82,16 @@ check_source(Move *m, const char *table)
 		pg_log_error_hint("Run GRANT CREATE ON DATABASE for the role that performs the move.");
 		exit(EXIT_FAILED);
 	}
-	if (query_value(m->from, "SELECT to_regclass('pg_catalog.pg_dist_partition')", NO_ARGS) != NULL &&
-		query_bool(m->from, "SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_partition WHERE logicalrelid = $1::oid)", ARGS(table)))
-		fail("table \"%s\" is distributed by Citus, which moves its shards itself", plain(m->tablename));
+	if (!query_bool(m->from, "SELECT rolsuper OR rolreplication FROM pg_roles WHERE rolname = current_user", NO_ARGS))
+	{
+		pg_log_error("%s: a replication slot needs the attribute REPLICATION", place(m->from));
+		pg_log_error_hint("Run ALTER ROLE ... REPLICATION for the role that performs the move.");
+		exit(EXIT_FAILED);
+	}
 }
 
 /* Publication and slot on the source, and which table is left there after the move. */
-void
+static void
 publish(Move *m)
 {
 	char	   *table = find_table(m->from, m->schemaname, m->tablename);
@@ -87,6 +105,8 @@ publish(Move *m)
 				"ON CONFLICT DO NOTHING", ARGS(m->move, table));
 	command(m->from, "SELECT spanner_internal.make_shards_plain($1::oid, $2::oid)",
 			ARGS(table, m->from->name == NULL && m->parent != NULL ? m->parent : table));
+	if (m->is_empty)
+		return;
 	if (!query_bool(m->from, "SELECT EXISTS (SELECT FROM pg_publication WHERE pubname = $1)", ARGS(m->move)))
 	{
 		if (!query_bool(m->from, "SELECT c.relreplident = 'f' OR EXISTS (\n"
@@ -211,9 +231,8 @@ make_part(Move *m, PGresult * commands, PGresult * grants, const char *owner, co
 	PGresult   *renames;
 
 	make_one(m, commands, grants, owner);
-	if (options.dry_run)
-		return;
-	renames = query(m->to, "SELECT spanner_internal.rename_commands(spanner_internal.find_relation($1, $2), $3)",
+	/* the table that would be made is like that on the source */
+	renames = query(options.dry_run ? m->from : m->to, "SELECT spanner_internal.rename_commands(spanner_internal.find_relation($1, $2), $3)",
 					ARGS(m->schemaname, m->tablename, name));
 	for (int i = 0; i < PQntuples(renames); i++)
 		command(m->to, "SELECT spanner_internal.run_as($1, $2)", ARGS(owner, PQgetvalue(renames, i, 0)));
@@ -230,16 +249,19 @@ make_parts(Move *m, PGresult * commands, PGresult * grants, const char *owner)
 	char	   *table = qualified(m->to, m->schemaname, m->tablename);
 
 	command(&here, "SELECT spanner_internal.note_former($1)", ARGS(m->move));
+	/* the ranges need it; the transaction is rolled back */
+	if (options.dry_run)
+		PQclear(query(&here, "SELECT spanner_internal.note_former($1)", ARGS(m->move)));
 	make_part(m, commands, grants, owner, m->low);
 	make_part(m, commands, grants, owner, m->high);
 	command(m->to, "SELECT spanner_internal.run_as($1, $2)",
 			ARGS(owner, psprintf("CREATE TABLE %s (LIKE %s INCLUDING GENERATED) PARTITION BY %s", table,
 								 qualified(m->to, m->schemaname, m->high), key)));
 	note_made(m, m->tablename);
-	ranges = query(&here, "SELECT p.tablename, p.range FROM spanner_internal.split_record r\n"
+	ranges = query(&here, "SELECT p.tablename, p.range FROM spanner.split_record r\n"
 				   " CROSS JOIN spanner_internal.move_ranges(r) p\n"
 				   " WHERE r.move = $1 AND r.performer = current_user", ARGS(m->move));
-	for (int i = 0; i < PQntuples(ranges) && !options.dry_run; i++)
+	for (int i = 0; i < PQntuples(ranges); i++)
 	{
 		char	   *part = qualified(m->to, m->schemaname, PQgetvalue(ranges, i, 0));
 
@@ -275,7 +297,7 @@ check_free_name(Move *m)
 }
 
 /* The tables on the target and their record, in one transaction. */
-void
+static void
 make_tables(Move *m)
 {
 	char	   *owner = check_owner(m);
@@ -311,9 +333,9 @@ make_tables(Move *m)
 	PQclear(grants);
 }
 
-/* What has been changed of a table during its copy is not replicated. */
-void
-check_alike(Move *m)
+/* What is changed of a table during its copy is not replicated; true, or the end of the program. */
+bool
+is_alike(Move *m)
 {
 	const char *sql = "SELECT spanner_internal.split_signature(spanner_internal.find_relation($1, $2))::text";
 	const char *names[] = {m->at ? m->low : m->tablename, m->at ? m->high : NULL};
@@ -331,6 +353,7 @@ check_alike(Move *m)
 		pg_log_error_hint("One of them has been changed during the move. Make both alike, or abandon the move.");
 		exit(EXIT_FAILED);
 	}
+	return true;
 }
 
 static bool
@@ -350,6 +373,13 @@ copy_state(Move *m)
 					   " WHERE s.subname = $1", ARGS(m->move));
 }
 
+/* Are both ends of the replication there? */
+bool
+is_replicating(Move *m)
+{
+	return copy_state(m) != NULL && has_slot(m);
+}
+
 /* The copy begins anew, since its slot is gone. */
 static void
 restart_copy(Move *m)
@@ -360,8 +390,28 @@ restart_copy(Move *m)
 			" WHERE r.move = $1", ARGS(m->move));
 }
 
+/* A connection string as it is shown: with stars for what libpq keeps from being seen. */
+static char *
+without_passwords(const char *connection)
+{
+	PQconninfoOption *parsed = PQconninfoParse(connection, NULL);
+	PQExpBufferData shown;
+
+	if (parsed == NULL)
+		return pg_strdup("********");
+	initPQExpBuffer(&shown);
+	for (PQconninfoOption * o = parsed; o->keyword != NULL; o++)
+		if (o->val != NULL)
+		{
+			appendPQExpBuffer(&shown, "%s%s=", shown.len > 0 ? " " : "", o->keyword);
+			appendConnStrVal(&shown, o->dispchar[0] == '*' ? "********" : o->val);
+		}
+	PQconninfoFree(parsed);
+	return shown.data;
+}
+
 /* Slot on the source and subscription on the target. */
-void
+static void
 subscribe(Move *m)
 {
 	char	   *state = copy_state(m);
@@ -384,14 +434,16 @@ subscribe(Move *m)
 		fail("table \"%s.%s\" on %s has rows already", plain(m->schemaname), plain(m->tablename), place(m->to));
 	connection = options.connection ? pg_strdup(options.connection) :
 		query_value(&here, "SELECT spanner_internal.subscription_connection($1)", ARGS(m->source));
+	if (options.dry_run)
+		connection = without_passwords(connection);
 	literal = PQescapeLiteral(m->to->conn, connection, strlen(connection));
 	command(m->to, psprintf("CREATE SUBSCRIPTION %s CONNECTION %s PUBLICATION %s\n"
 							"  WITH (create_slot = false, slot_name = %s, synchronous_commit = on)",
 							name, literal, name, name), NO_ARGS);
 }
 
-/* Wait until the first copy has ended.  A minute without a worker is too long. */
-void
+/* Wait until the first copy has ended.  A minute without a worker, or ten errors, are too many. */
+static void
 await_copy(Move *m)
 {
 	int64		idle_since = now_ms();
@@ -419,9 +471,10 @@ await_copy(Move *m)
 			subscribe(m);
 			idle_since = now_ms();
 		}
-		if (now_ms() - idle_since > 60 * 1000)
+		if (now_ms() - idle_since > 60 * 1000 ||
+			query_bool(m->to, "SELECT sync_error_count >= 10 FROM pg_stat_subscription_stats WHERE subname = $1", ARGS(m->move)))
 		{
-			pg_log_error("the first copy has not ended: no worker runs on %s", place(m->to));
+			pg_log_error("the first copy does not end: no worker runs on %s, or each one fails", place(m->to));
 			pg_log_error_hint("Look into the log there, then run the same command again.");
 			exit(EXIT_GAVE_UP);
 		}
@@ -432,6 +485,27 @@ await_copy(Move *m)
 		}
 		pg_usleep(100 * 1000);
 	}
+}
+
+/* Has nothing ever been written to a table here?  Under the lock of the swap it stays so. */
+bool
+has_no_rows(Move *m)
+{
+	return query_bool(&here, "SELECT pg_relation_size($1::oid) = 0", ARGS(m->moved));
+}
+
+/* All that comes before the swap.  A partition without rows needs no replication. */
+void
+replicate(Move *m)
+{
+	m->is_empty = m->source == NULL && !m->is_copy && has_no_rows(m) &&
+		!has_slot(m) && copy_state(m) == NULL;
+	publish(m);
+	make_tables(m);
+	if (m->is_empty)
+		return;
+	subscribe(m);
+	await_copy(m);
 }
 
 /* Subscription, slot and publication go. */

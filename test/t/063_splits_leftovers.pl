@@ -1,0 +1,192 @@
+# What spanner_splits has left when it was killed is shown, and ended by the same
+# command, by its name, or given up; tables without rows need no replication.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my %node = map { $_ => PostgreSQL::Test::Cluster->new("left_$_") } 'here', 'far';
+my $here = $node{here};
+
+foreach my $node (values %node)
+{
+	$node->init(allows_streaming => 'logical');
+	$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nwal_retrieve_retry_interval = 100ms");
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION spanner_keys; CREATE EXTENSION spanner_keys_splits');
+}
+my ($host, $port) = ($node{far}->host, $node{far}->port);
+$here->safe_psql('postgres', qq{CREATE EXTENSION postgres_fdw;
+	CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres');
+	DO \$\$ BEGIN EXECUTE format('CREATE USER MAPPING FOR CURRENT_USER SERVER far OPTIONS (user %L)', current_user); END \$\$});
+
+sub value
+{
+	return $here->safe_psql('postgres', $_[0]);
+}
+
+sub far
+{
+	return $node{far}->safe_psql('postgres', $_[0]);
+}
+
+my ($out, $err) = ('', '');
+
+sub start_splits
+{
+	($out, $err) = ('', '');
+	return IPC::Run::start([ 'spanner_splits', '-y', '-d', $here->connstr('postgres'), @_ ], '<', \'', '>', \$out, '2>', \$err);
+}
+
+sub splits
+{
+	my $run = start_splits(@_);
+
+	$run->finish;
+	note "spanner_splits @_: $err";
+	return $run->result(0);
+}
+
+# Wait until the program says something.
+sub await
+{
+	my ($run, $what) = @_;
+
+	for (1 .. 600)
+	{
+		$run->pump_nb;
+		return 1 if $err =~ $what;
+		select undef, undef, undef, 0.05;
+	}
+	diag("no $what in $err");
+	return 0;
+}
+
+sub leftovers
+{
+	my $sql = q{SELECT (SELECT count(*) FROM spanner.split_record) + (SELECT count(*) FROM pg_publication)
+		+ (SELECT count(*) FROM pg_subscription) + (SELECT count(*) FROM pg_replication_slots)};
+
+	return value($sql) . ' ' . far($sql);
+}
+
+sub make_table
+{
+	my ($name) = @_;
+
+	value(qq{CREATE TABLE $name (id bigint PRIMARY KEY, v text); INSERT INTO $name SELECT i, i FROM generate_series(1, 100) i;
+		SELECT spanner.adopt_table('$name', dry_run => false)});
+}
+
+# A move that stands before its swap, because somebody reads
+my $reader = $here->background_psql('postgres');
+
+sub start_blocked
+{
+	my ($table, @words) = @_;
+
+	$reader->query_safe("BEGIN; SELECT count(*) FROM $table");
+	my $run = start_splits(@words);
+	ok(await($run, qr/gave up, and is tried again/), "@words waits for a reader");
+	return $run;
+}
+
+# The table is changed after its copy, and before the swap.
+make_table('changed');
+my $run = start_blocked('changed', 'move', 'changed_p0', '--to', 'far');
+$reader->query_safe('ALTER TABLE changed ADD COLUMN w int DEFAULT 7; COMMIT');
+ok(!$run->finish, 'a column that was added meanwhile stops the move');
+like($err, qr/table "public.changed_p0" on server "far" is not like that on the source/, 'which says why');
+is(value('SELECT count(*), min(w) FROM changed'), '100|7', 'and no value is lost');
+
+# What has begun is shown with what to type, and is in nobody's way.
+my ($move) = value(q{SELECT move FROM spanner_internal.own_record});
+is(value(q{SELECT partition, detail FROM spanner.check_splits('changed') WHERE finding = 'move has begun'}),
+	"changed_p0|spanner_splits move $move goes on with it, abandon $move undoes it", 'check_splits() names it');
+ok(!splits('list') && $out =~ /^public\.changed_p0\there -> far\tcopying\t$move$/m, 'the program lists it');
+isnt(splits('run', 'changed', 'ALTER TABLE {} DROP COLUMN w'), 0, 'no statement for all splits meanwhile');
+like($err, qr/has begun: end it with "spanner_splits move $move" first/, 'until it is ended');
+isnt(splits('move', 'changed_p0', '--to', 'far', '--at', '50'), 0, 'another move of it is refused');
+like($err, qr/a move of "changed_p0" to far has begun/, 'by the one that has begun');
+value('DROP TABLE changed');
+is(splits('abandon', $move), 0, 'the table is gone, the name of the move is enough') or diag($err);
+is(leftovers(), '0 0', 'nothing is left');
+
+# A value of --at that is another one
+make_table('cut');
+$run = start_blocked('cut', 'move', 'cut_p0', '--to', 'far', '--at', '51');
+$run->kill_kill(grace => 0);
+$reader->query_safe('COMMIT');
+isnt(splits('move', 'cut_p0', '--to', 'far', '--at', '40'), 0, 'another value');
+like($err, qr/a move of "cut_p0" to far at 51 has begun/, 'is not taken for that one');
+is(splits('move', 'cut_p0', '--to', 'far', '--at', '+51'), 0, 'the same value, written in another way') or diag($err);
+is(value(q{SELECT string_agg(concat(partition, ' ', coalesce(server, 'here'), ' ', lower), ', ' ORDER BY split) FROM spanner_internal.list_splits('cut')}),
+	q{cut_p0 here MINVALUE, cut_p0_1 far '51'}, 'goes on');
+is(splits('move', 'cut_p0_1', '--to', 'here', '--at', '71'), 0, 'the upper part of a split comes here') or diag($err);
+is(value(q{SELECT string_agg(concat(partition, ' ', coalesce(server, 'here'), ' ', lower), ', ' ORDER BY split) FROM spanner_internal.list_splits('cut')}),
+	q{cut_p0 here MINVALUE, cut_p0_1 far '51', cut_p0_1_1 here '71'}, 'and the lower one stays there by its name');
+is(value('SELECT count(*) FROM cut') . leftovers(), '1000 0', 'nothing is lost or left');
+
+# A cut that is given up: its tables on the target are partitions of each other
+$run = start_blocked('cut', 'move', 'cut_p0', '--to', 'far', '--at', '40');
+$run->kill_kill(grace => 0);
+$reader->query_safe('COMMIT');
+value('ALTER TABLE cut RENAME TO cut2; DROP TABLE cut2');
+is(splits('abandon', 'cut_p0'), 0, 'the name of a partition that was dropped is enough') or diag($err);
+is(leftovers() . far(q{SELECT count(*) FROM pg_class WHERE relname ~ '^cut_p0_[23]'}), '0 00', 'nothing is left of a cut');
+
+# A check that rows violate would stop the copy for ever.
+make_table('unchecked');
+value('ALTER TABLE unchecked ADD CHECK (id > 7) NOT VALID');
+isnt(splits('move', 'unchecked_p0', '--to', 'far'), 0, 'a constraint that is not valid');
+like($err, qr/constraint "unchecked_id_check" of table "unchecked_p0" is not valid/, 'is refused');
+is(splits('abandon', 'unchecked_p0'), 0, 'given up');
+
+# Killed between the end of its subscription and of its slot
+make_table('ended');
+$run = start_blocked('ended', 'move', 'ended_p0', '--to', 'far');
+$run->kill_kill(grace => 0);
+$reader->query_safe('COMMIT');
+$move = value(q{SELECT move FROM spanner_internal.own_record});
+value("BEGIN; SELECT spanner_internal.begin_swap('$move'); SELECT spanner_internal.end_swap('$move'); COMMIT");
+far("SELECT spanner_internal.end_subscription('$move')");
+is(splits('move', 'ended_p0', '--to', 'far'), 0, 'a slot without its subscription') or diag($err);
+is(leftovers(), '0 0', 'nothing is left');
+is(value('SELECT count(*) FROM ended'), 100, 'all rows are there');
+
+# Splits of a new table, where no log is written for replication
+$here->adjust_conf('postgresql.conf', 'wal_level', 'replica');
+$here->restart;
+$reader->quit;
+$reader = $here->background_psql('postgres');
+value('CREATE TABLE bills (id bigint, v text) PARTITION BY RANGE (id)');
+my @create = ('create', 'bills', '--servers', 'here,far', '--bits', '63', '--key', 'id');
+is(splits(@create, '--dry-run'), 0, 'create --dry-run');
+like($out, qr/^this server: SELECT spanner\.create_splits.*^server "far": .*CREATE TABLE public\.bills_p1.*this server: lock/ms, 'shows all servers');
+is(value(q{SELECT count(*) FROM pg_inherits WHERE inhparent = 'bills'::regclass}) . leftovers(), '00 0', 'and changes nothing');
+
+# The program is killed after the swap.
+value('BEGIN; CREATE TABLE bills_p0 PARTITION OF bills (PRIMARY KEY (id)) FOR VALUES FROM (MINVALUE) TO (0); CREATE TABLE bills_p1 PARTITION OF bills (PRIMARY KEY (id)) FOR VALUES FROM (0) TO (MAXVALUE); COMMIT');
+$run = start_blocked('bills', @create);
+my $holder = $node{far}->background_psql('postgres');
+$holder->query_safe('BEGIN; SELECT count(*) FROM (SELECT FROM spanner.split_record FOR UPDATE) r');
+$reader->query_safe('COMMIT');
+ok($here->poll_query_until('postgres', q{SELECT count(*) = 1 FROM spanner.split_record WHERE swapped}), 'the split has moved');
+$run->kill_kill(grace => 0);
+$holder->query_safe('COMMIT');
+$holder->quit;
+is(splits(@create), 0, 'create goes on') or diag($err);
+is(leftovers(), '0 0', 'nothing is left');
+value('INSERT INTO bills SELECT i FROM generate_series(-5, 5) i');
+is(far('SELECT count(*) FROM bills_p1'), 6, 'rows go to the splits');
+is(value(q{SELECT string_agg(finding, ',') FROM spanner.check_splits('bills') WHERE finding <> 'wal_level'}), '', 'nothing is wrong');
+isnt(splits('move', 'bills_p0', '--to', 'far'), 0, 'rows need the log');
+like($err, qr/wal_level of this server is not logical/, 'as the program says');
+is(splits('abandon', 'bills_p0'), 0, 'it is given up');
+
+$reader->quit;
+$_->stop foreach values %node;
+done_testing();
