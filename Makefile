@@ -233,7 +233,8 @@ REGRESS_splits = \
 	splits_move \
 	splits_adopt
 REGRESS = install $(REGRESS_keys) $(REGRESS_ddl) $(REGRESS_advisor) $(REGRESS_splits)
-REGRESS_OPTS = $(addprefix --load-extension=,$(EXTENSION))
+# whatever the locale of the cluster is
+REGRESS_OPTS = --no-locale --encoding=UTF8 $(addprefix --load-extension=,$(EXTENSION))
 ISOLATION_keys = \
 	allocator_advance \
 	allocator_create \
