@@ -187,6 +187,18 @@ isnt(splits('move', 'bills_p0', '--to', 'far'), 0, 'rows need the log');
 like($err, qr/wal_level of this server is not logical/, 'as the program says');
 is(splits('abandon', 'bills_p0'), 0, 'it is given up');
 
+# A row comes after the program has seen a split without rows, and before it has the lock.
+value('CREATE TABLE drafts (id bigint) PARTITION BY RANGE (id); CREATE TABLE drafts_p0 PARTITION OF drafts (PRIMARY KEY (id)) FOR VALUES FROM (MINVALUE) TO (MAXVALUE)');
+$reader->query_safe(q{SET statement_timeout = '1min'; BEGIN; LOCK TABLE drafts IN SHARE UPDATE EXCLUSIVE MODE});
+$run = start_splits('move', 'drafts_p0', '--to', 'far');
+$reader->query_safe(q{DO $$ BEGIN
+	WHILE NOT EXISTS (SELECT FROM pg_locks WHERE relation = 'drafts'::regclass AND NOT granted) LOOP PERFORM pg_sleep(0.01); END LOOP;
+	INSERT INTO drafts VALUES (1); END $$; COMMIT});
+$run->finish;
+like($err, qr/wal_level of this server is not logical/, 'it needs the log then');
+is(value('SELECT count(*) FROM drafts'), 1, 'and the row is there');
+is(splits('abandon', 'drafts_p0'), 0, 'and it is given up');
+
 $reader->quit;
 $_->stop foreach values %node;
 done_testing();
