@@ -3,10 +3,6 @@
 SELECT spanner.bit_reverse(0, true);
 CREATE SCHEMA functions;
 SET search_path = functions;
-SET timezone = 'UTC';
-SET datestyle = 'ISO';
-SET client_min_messages = error;
-
 \getenv srcdir PG_ABS_SRCDIR
 \set included :srcdir '/sql/include/values.sql'
 \i :included

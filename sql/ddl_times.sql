@@ -3,21 +3,9 @@
 SELECT spanner.bit_reverse(0, true);
 CREATE SCHEMA times;
 SET search_path = times;
-SET timezone = 'UTC';
-SET datestyle = 'ISO';
-SET client_min_messages = error;
-
--- a view of each expression, and its value; what is exported has the same
-CREATE FUNCTION value_of(expression text, OUT value text, OUT export text) LANGUAGE plpgsql AS $$
-  BEGIN
-    PERFORM spanner.execute_ddl(format('CREATE VIEW v SQL SECURITY INVOKER AS SELECT %s AS x', expression), 'googlesql');
-    EXECUTE 'SELECT x::text FROM v' INTO value;
-    SELECT substring(spanner_internal.googlesql_query('v'::regclass) FROM '^SELECT (.*) AS x$') INTO export;
-    DROP VIEW v;
-  EXCEPTION WHEN OTHERS THEN
-    value := SQLSTATE || ' ' || SQLERRM;
-  END $$;
-CREATE TABLE cases (id serial, expression text, expected text);
+\getenv srcdir PG_ABS_SRCDIR
+\set included :srcdir '/sql/include/values.sql'
+\i :included
 \pset format unaligned
 \pset tuples_only
 COPY cases (expression, expected) FROM stdin;

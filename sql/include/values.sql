@@ -1,3 +1,6 @@
+SET timezone = 'UTC';
+SET datestyle = 'ISO';
+SET client_min_messages = error;
 -- A view of an expression of GoogleSQL, its value, and the text that it is exported as.
 CREATE FUNCTION value_of(expression text, OUT value text, OUT export text) LANGUAGE plpgsql AS $$
   BEGIN

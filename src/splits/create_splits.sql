@@ -7,7 +7,7 @@
 --
 
 -- Whose the table on a server is: of the role of that name there, so that code of the owner runs
--- there with no other rights.  A superuser's code may run as whoever performs the steps: then NULL.
+-- there with no other rights.  A superuser's code may run as whoever moves the split: then NULL.
 CREATE FUNCTION spanner_internal.owner_there(relation regclass, server name)
 RETURNS name
 LANGUAGE sql STABLE PARALLEL RESTRICTED

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * splits.c
- *	  What the steps of a split need beside SQL.
+ *	  What splits need beside SQL.
  *
  * A command on a table can run code of its owner: checks, index expressions,
  * partition keys, domains, triggers; reading a constant of a type can run some

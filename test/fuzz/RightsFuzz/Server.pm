@@ -176,7 +176,7 @@ sub map_user
 	return "CREATE USER MAPPING FOR $user SERVER $server OPTIONS (user '" . $self->role($name) . "')";
 }
 
-# The subscriptions and slots that printed steps have left.
+# The subscriptions and slots that moves have left.
 sub drop_database
 {
 	my ($self, $database) = @_;
