@@ -313,6 +313,11 @@ sk_init_range_table(EState *estate, RangeTblEntry *rte, Bitmapset *updated)
 	((stmt)->stxstattarget = (target))
 #endif
 
+/* 17: the length of an array can come from statistics */
+#if PG_VERSION_NUM < 170000
+#define estimate_array_length(root, array) estimate_array_length(array)
+#endif
+
 /* 16: 1 means that a clause takes no row away; before, anything above it */
 #if PG_VERSION_NUM >= 160000
 #define SK_REDUNDANT_SELECTIVITY 1.0

@@ -665,7 +665,7 @@ run_commands(FunctionCallInfo fcinfo, List *commands, bool dry_run)
 		bool		isnull = false;
 
 		if (!dry_run)
-			sk_run_statement(lfirst(lc));
+			sk_run_command(lfirst(lc));
 		tuplestore_putvalues(result->setResult, result->setDesc, &value, &isnull);
 	}
 }

@@ -45,6 +45,7 @@
 #include "utils/uuid.h"
 
 #include "keys/canonical.h"
+#include "keys/farmhash.h"
 #include "keys/time_zone.h"
 
 /* Least room in which a conversion can make progress. */
@@ -64,28 +65,13 @@ typedef struct SkTimeZone
 PG_FUNCTION_INFO_V1(spanner_generate_uuid);
 PG_FUNCTION_INFO_V1(spanner_timestamp_to_string);
 
-static void set_int2(SkKeyText *key, Datum value);
-static void set_int4(SkKeyText *key, Datum value);
-static void set_int8(SkKeyText *key, Datum value);
 static void set_numeric(SkKeyText *key, Datum value);
-static void set_float4(SkKeyText *key, Datum value);
-static void set_float8(SkKeyText *key, Datum value);
-static void set_text(SkKeyText *key, Datum value);
-static void set_bpchar(SkKeyText *key, Datum value);
-static void set_name(SkKeyText *key, Datum value);
-static void set_bytea(SkKeyText *key, Datum value);
-static void set_bool(SkKeyText *key, Datum value);
-static void set_uuid(SkKeyText *key, Datum value);
-static void set_date(SkKeyText *key, Datum value);
-static void set_timestamp(SkKeyText *key, Datum value);
-static void set_timestamptz(SkKeyText *key, Datum value);
+static void set_bytes(SkKeyText *key, Datum value);
 static void set_enum(SkKeyText *key, Datum value);
-static void set_cstring(SkKeyText *key, Datum value);
 static int	format_timestamp(Timestamp value, char *out);
 static int	format_timestamptz(TimestampTz value, int offset, char *out);
 static void format_uuid(const unsigned char *uuid, char *out);
 static char *append_date(char *out, int julian_day);
-static inline char *append_digits(char *out, unsigned int value, int width);
 static int	format_date(DateADT value, char *out);
 static int	format_float(double value, char *out);
 static int	shorten_float(double value, char *out, int len);
@@ -103,28 +89,27 @@ typedef struct SkKeyType
 {
 	Oid			type;
 	const char *name;			/* in messages; NULL: not listed */
-	void		(*set) (SkKeyText *key, Datum value);
 } SkKeyType;
 
 static const SkKeyType key_types[] = {
-	[SK_KEY_INT2] = {INT2OID, "smallint", set_int2},
-	[SK_KEY_INT4] = {INT4OID, "integer", set_int4},
-	[SK_KEY_INT8] = {INT8OID, "bigint", set_int8},
-	[SK_KEY_NUMERIC] = {NUMERICOID, "numeric", set_numeric},
-	[SK_KEY_FLOAT4] = {FLOAT4OID, "real", set_float4},
-	[SK_KEY_FLOAT8] = {FLOAT8OID, "double precision", set_float8},
-	[SK_KEY_TEXT] = {TEXTOID, "text", set_text},
-	[SK_KEY_VARCHAR] = {VARCHAROID, "varchar", set_text},
-	[SK_KEY_BPCHAR] = {BPCHAROID, "char(n)", set_bpchar},
-	[SK_KEY_NAME] = {NAMEOID, "name", set_name},
-	[SK_KEY_BYTEA] = {BYTEAOID, "bytea", set_bytea},
-	[SK_KEY_BOOL] = {BOOLOID, "boolean", set_bool},
-	[SK_KEY_UUID] = {UUIDOID, "uuid", set_uuid},
-	[SK_KEY_DATE] = {DATEOID, "date", set_date},
-	[SK_KEY_TIMESTAMP] = {TIMESTAMPOID, "timestamp", set_timestamp},
-	[SK_KEY_TIMESTAMPTZ] = {TIMESTAMPTZOID, "timestamptz", set_timestamptz},
-	[SK_KEY_ENUM] = {InvalidOid, "enums", set_enum},
-	[SK_KEY_CSTRING] = {UNKNOWNOID, NULL, set_cstring},
+	[SK_KEY_INT2] = {INT2OID, "smallint"},
+	[SK_KEY_INT4] = {INT4OID, "integer"},
+	[SK_KEY_INT8] = {INT8OID, "bigint"},
+	[SK_KEY_NUMERIC] = {NUMERICOID, "numeric"},
+	[SK_KEY_FLOAT4] = {FLOAT4OID, "real"},
+	[SK_KEY_FLOAT8] = {FLOAT8OID, "double precision"},
+	[SK_KEY_TEXT] = {TEXTOID, "text"},
+	[SK_KEY_VARCHAR] = {VARCHAROID, "varchar"},
+	[SK_KEY_BPCHAR] = {BPCHAROID, "char(n)"},
+	[SK_KEY_NAME] = {NAMEOID, "name"},
+	[SK_KEY_BYTEA] = {BYTEAOID, "bytea"},
+	[SK_KEY_BOOL] = {BOOLOID, "boolean"},
+	[SK_KEY_UUID] = {UUIDOID, "uuid"},
+	[SK_KEY_DATE] = {DATEOID, "date"},
+	[SK_KEY_TIMESTAMP] = {TIMESTAMPOID, "timestamp"},
+	[SK_KEY_TIMESTAMPTZ] = {TIMESTAMPTZOID, "timestamptz"},
+	[SK_KEY_ENUM] = {InvalidOid, "enums"},
+	[SK_KEY_CSTRING] = {UNKNOWNOID, NULL},
 };
 
 /*
@@ -172,10 +157,73 @@ sk_key_type_names(void)
 void
 sk_key_text(SkKeyKind kind, Datum value, SkKeyText *key)
 {
-	Assert(kind != SK_KEY_UNSUPPORTED && kind < lengthof(key_types));
 	key->data = key->space;
 	key->copy = NULL;
-	key_types[kind].set(key, value);
+	switch (kind)
+	{
+		case SK_KEY_INT2:
+			key->len = pg_lltoa(DatumGetInt16(value), key->space);
+			break;
+		case SK_KEY_INT4:
+			key->len = pg_lltoa(DatumGetInt32(value), key->space);
+			break;
+		case SK_KEY_INT8:
+			key->len = pg_lltoa(DatumGetInt64(value), key->space);
+			break;
+		case SK_KEY_NUMERIC:
+			set_numeric(key, value);
+			break;
+		case SK_KEY_FLOAT4:
+			key->len = format_float(DatumGetFloat4(value), key->space);
+			break;
+		case SK_KEY_FLOAT8:
+			key->len = format_float(DatumGetFloat8(value), key->space);
+			break;
+		case SK_KEY_TEXT:
+		case SK_KEY_VARCHAR:
+		case SK_KEY_BPCHAR:
+			set_bytes(key, value);
+			if (kind == SK_KEY_BPCHAR)
+				key->len = bpchartruelen(unconstify(char *, key->data), key->len);
+			convert_to_utf8(key);
+			break;
+		case SK_KEY_NAME:
+			key->data = NameStr(*DatumGetName(value));
+			key->len = strnlen(key->data, NAMEDATALEN);
+			convert_to_utf8(key);
+			break;
+		case SK_KEY_BYTEA:
+			set_bytes(key, value);
+			break;
+		case SK_KEY_BOOL:
+			key->data = DatumGetBool(value) ? "true" : "false";
+			key->len = strlen(key->data);
+			break;
+		case SK_KEY_UUID:
+			format_uuid(DatumGetUUIDP(value)->data, key->space);
+			key->len = SK_UUID_TEXT_LENGTH;
+			break;
+		case SK_KEY_DATE:
+			key->len = format_date(DatumGetDateADT(value), key->space);
+			break;
+		case SK_KEY_TIMESTAMP:
+			key->len = format_timestamp(DatumGetTimestamp(value), key->space);
+			break;
+		case SK_KEY_TIMESTAMPTZ:
+			key->len = format_timestamptz(DatumGetTimestampTz(value), 0, key->space);
+			break;
+		case SK_KEY_ENUM:
+			set_enum(key, value);
+			break;
+		case SK_KEY_CSTRING:
+			key->data = DatumGetCString(value);
+			key->len = strlen(key->data);
+			convert_to_utf8(key);
+			break;
+		case SK_KEY_UNSUPPORTED:
+			Assert(false);
+			break;
+	}
 	Assert(key->data != key->space || key->len <= SK_KEY_SPACE);
 }
 
@@ -189,6 +237,22 @@ sk_key_text_release(SkKeyText *key)
 	if (key->copy)
 		pfree(key->copy);
 	key->copy = NULL;
+}
+
+/*
+ * sk_key_fingerprint
+ *		The fingerprint of a value's canonical text.
+ */
+uint64
+sk_key_fingerprint(SkKeyKind kind, Datum value)
+{
+	SkKeyText	key;
+	uint64		result;
+
+	sk_key_text(kind, value, &key);
+	result = sk_farm_fingerprint64(key.data, key.len);
+	sk_key_text_release(&key);
+	return result;
 }
 
 /*
@@ -209,11 +273,11 @@ format_timestamptz(TimestampTz value, int offset, char *out)
 	end = out + format_timestamp(value + offset * USECS_PER_MINUTE, out);
 	*end++ = offset < 0 ? '-' : '+';
 	offset = abs(offset);
-	end = append_digits(end, offset / MINS_PER_HOUR, 2);
+	end = pg_ultostr_zeropad(end, offset / MINS_PER_HOUR, 2);
 	if (offset % MINS_PER_HOUR != 0)
 	{
 		*end++ = ':';
-		end = append_digits(end, offset % MINS_PER_HOUR, 2);
+		end = pg_ultostr_zeropad(end, offset % MINS_PER_HOUR, 2);
 	}
 	return end - out;
 }
@@ -270,19 +334,19 @@ format_timestamp(Timestamp value, char *out)
 
 	end = append_date(out, (int) day + POSTGRES_EPOCH_JDATE);
 	*end++ = ' ';
-	end = append_digits(end, second / SECS_PER_HOUR, 2);
+	end = pg_ultostr_zeropad(end, second / SECS_PER_HOUR, 2);
 	*end++ = ':';
-	end = append_digits(end, second / SECS_PER_MINUTE % MINS_PER_HOUR, 2);
+	end = pg_ultostr_zeropad(end, second / SECS_PER_MINUTE % MINS_PER_HOUR, 2);
 	*end++ = ':';
-	end = append_digits(end, second % SECS_PER_MINUTE, 2);
+	end = pg_ultostr_zeropad(end, second % SECS_PER_MINUTE, 2);
 
 	if (fraction != 0)
 	{
 		*end++ = '.';
 		if (fraction % 1000 == 0)
-			end = append_digits(end, fraction / 1000, 3);
+			end = pg_ultostr_zeropad(end, fraction / 1000, 3);
 		else
-			end = append_digits(end, fraction, 6);
+			end = pg_ultostr_zeropad(end, fraction, 6);
 	}
 	return end - out;
 }
@@ -300,27 +364,11 @@ append_date(char *out, int julian_day)
 		*out++ = '-';
 		year = -year;
 	}
-	if (year > 9999)
-		out = pg_ultostr(out, year);
-	else
-		out = append_digits(out, year, 4);
+	out = pg_ultostr_zeropad(out, year, 4);
 	*out++ = '-';
-	out = append_digits(out, month, 2);
+	out = pg_ultostr_zeropad(out, month, 2);
 	*out++ = '-';
-	return append_digits(out, day, 2);
-}
-
-/* Write a number of at most "width" digits, with leading zeros. */
-static inline char *
-append_digits(char *out, unsigned int value, int width)
-{
-	for (int i = width - 1; i >= 0; i--)
-	{
-		out[i] = '0' + value % 10;
-		value /= 10;
-	}
-	Assert(value == 0);
-	return out + width;
+	return pg_ultostr_zeropad(out, day, 2);
 }
 
 static int
@@ -387,24 +435,6 @@ shorten_float(double value, char *out, int len)
 	return len;
 }
 
-static void
-set_int2(SkKeyText *key, Datum value)
-{
-	key->len = pg_lltoa(DatumGetInt16(value), key->space);
-}
-
-static void
-set_int4(SkKeyText *key, Datum value)
-{
-	key->len = pg_lltoa(DatumGetInt32(value), key->space);
-}
-
-static void
-set_int8(SkKeyText *key, Datum value)
-{
-	key->len = pg_lltoa(DatumGetInt64(value), key->space);
-}
-
 /* No exponent, and no zeros after the last digit of a fraction. */
 static void
 set_numeric(SkKeyText *key, Datum value)
@@ -419,42 +449,7 @@ set_numeric(SkKeyText *key, Datum value)
 }
 
 static void
-set_float4(SkKeyText *key, Datum value)
-{
-	key->len = format_float(DatumGetFloat4(value), key->space);
-}
-
-static void
-set_float8(SkKeyText *key, Datum value)
-{
-	key->len = format_float(DatumGetFloat8(value), key->space);
-}
-
-static void
-set_text(SkKeyText *key, Datum value)
-{
-	set_bytea(key, value);
-	convert_to_utf8(key);
-}
-
-static void
-set_bpchar(SkKeyText *key, Datum value)
-{
-	set_bytea(key, value);
-	key->len = bpchartruelen(unconstify(char *, key->data), key->len);
-	convert_to_utf8(key);
-}
-
-static void
-set_name(SkKeyText *key, Datum value)
-{
-	key->data = NameStr(*DatumGetName(value));
-	key->len = strnlen(key->data, NAMEDATALEN);
-	convert_to_utf8(key);
-}
-
-static void
-set_bytea(SkKeyText *key, Datum value)
+set_bytes(SkKeyText *key, Datum value)
 {
 	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
 
@@ -462,38 +457,6 @@ set_bytea(SkKeyText *key, Datum value)
 		key->copy = packed;
 	key->data = VARDATA_ANY(packed);
 	key->len = VARSIZE_ANY_EXHDR(packed);
-}
-
-static void
-set_bool(SkKeyText *key, Datum value)
-{
-	key->data = DatumGetBool(value) ? "true" : "false";
-	key->len = strlen(key->data);
-}
-
-static void
-set_uuid(SkKeyText *key, Datum value)
-{
-	format_uuid(DatumGetUUIDP(value)->data, key->space);
-	key->len = SK_UUID_TEXT_LENGTH;
-}
-
-static void
-set_date(SkKeyText *key, Datum value)
-{
-	key->len = format_date(DatumGetDateADT(value), key->space);
-}
-
-static void
-set_timestamp(SkKeyText *key, Datum value)
-{
-	key->len = format_timestamp(DatumGetTimestamp(value), key->space);
-}
-
-static void
-set_timestamptz(SkKeyText *key, Datum value)
-{
-	key->len = format_timestamptz(DatumGetTimestampTz(value), 0, key->space);
 }
 
 static void
@@ -510,14 +473,6 @@ set_enum(SkKeyText *key, Datum value)
 	memcpy(key->space, NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel),
 		   key->len);
 	ReleaseSysCache(tuple);
-	convert_to_utf8(key);
-}
-
-static void
-set_cstring(SkKeyText *key, Datum value)
-{
-	key->data = DatumGetCString(value);
-	key->len = strlen(key->data);
 	convert_to_utf8(key);
 }
 
@@ -650,18 +605,9 @@ zone_offset(SkTimeZone *zone, TimestampTz value)
 Datum
 spanner_generate_uuid(PG_FUNCTION_ARGS)
 {
-	unsigned char uuid[UUID_LEN];
 	char		out[SK_UUID_TEXT_LENGTH];
 
-	if (!pg_strong_random(uuid, UUID_LEN))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random values")));
-
-	/* version 4, variant of RFC 4122 */
-	uuid[6] = (uuid[6] & 0x0F) | 0x40;
-	uuid[8] = (uuid[8] & 0x3F) | 0x80;
-	format_uuid(uuid, out);
+	format_uuid(DatumGetUUIDP(gen_random_uuid(fcinfo))->data, out);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(out, SK_UUID_TEXT_LENGTH));
 }
 

@@ -59,5 +59,6 @@ extern SkKeyKind sk_key_kind(Oid type);
 extern char *sk_key_type_names(void);
 extern void sk_key_text(SkKeyKind kind, Datum value, SkKeyText *key);
 extern void sk_key_text_release(SkKeyText *key);
+extern uint64 sk_key_fingerprint(SkKeyKind kind, Datum value);
 
 #endif							/* SK_CANONICAL_H */

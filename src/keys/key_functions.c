@@ -17,7 +17,6 @@
 
 #include "keys/bit_reverse.h"
 #include "keys/canonical.h"
-#include "keys/farmhash.h"
 #include "keys/moments.h"
 
 PG_FUNCTION_INFO_V1(spanner_bit_reverse);
@@ -25,9 +24,6 @@ PG_FUNCTION_INFO_V1(spanner_farm_fingerprint_bytea);
 PG_FUNCTION_INFO_V1(spanner_farm_fingerprint_text);
 PG_FUNCTION_INFO_V1(spanner_string_to_bytes);
 PG_FUNCTION_INFO_V1(spanner_time_buckets);
-
-static uint64 fingerprint(SkKeyKind kind, Datum value);
-static bool is_usual(Timestamp moment);
 
 /*
  * spanner.bit_reverse(value bigint, preserve_sign boolean) returns bigint
@@ -48,7 +44,7 @@ spanner_bit_reverse(PG_FUNCTION_ARGS)
 Datum
 spanner_farm_fingerprint_bytea(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64((int64) fingerprint(SK_KEY_BYTEA, PG_GETARG_DATUM(0)));
+	PG_RETURN_INT64((int64) sk_key_fingerprint(SK_KEY_BYTEA, PG_GETARG_DATUM(0)));
 }
 
 /*
@@ -60,7 +56,7 @@ spanner_farm_fingerprint_bytea(PG_FUNCTION_ARGS)
 Datum
 spanner_farm_fingerprint_text(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64((int64) fingerprint(SK_KEY_TEXT, PG_GETARG_DATUM(0)));
+	PG_RETURN_INT64((int64) sk_key_fingerprint(SK_KEY_TEXT, PG_GETARG_DATUM(0)));
 }
 
 /*
@@ -108,11 +104,11 @@ spanner_time_buckets(PG_FUNCTION_ARGS)
 	if (type != TIMESTAMPOID)
 		type = TIMESTAMPTZOID;
 	if (most < 0 || most > SK_MAX_SHARD_LIST || stride->month != 0 || step <= 0 ||
-		!is_usual(origin))
+		!sk_is_usual(origin))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid bucket of time")));
-	if (is_usual(low) && is_usual(high))
+	if (sk_is_usual(low) && sk_is_usual(high))
 	{
 		if (PG_GETARG_BOOL(4))
 			high--;
@@ -130,26 +126,8 @@ spanner_time_buckets(PG_FUNCTION_ARGS)
 	count = Min(count, most + 1);
 	buckets = palloc(Max(count, 1) * sizeof(Datum));
 	for (int64 i = 0; i < count; i++)
-		buckets[i] = TimestampGetDatum(is_usual(low) ? low + i * step : low);
+		buckets[i] = TimestampGetDatum(sk_is_usual(low) ? low + i * step : low);
 	PG_RETURN_ARRAYTYPE_P(construct_array(buckets, (int) count, type,
 										  sizeof(Timestamp), FLOAT8PASSBYVAL,
 										  TYPALIGN_DOUBLE));
-}
-
-static uint64
-fingerprint(SkKeyKind kind, Datum value)
-{
-	SkKeyText	key_text;
-	uint64		result;
-
-	sk_key_text(kind, value, &key_text);
-	result = sk_farm_fingerprint64(key_text.data, key_text.len);
-	sk_key_text_release(&key_text);
-	return result;
-}
-
-static bool
-is_usual(Timestamp moment)
-{
-	return moment >= SK_FIRST_USUAL && moment < SK_LAST_USUAL;
 }

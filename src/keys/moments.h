@@ -23,4 +23,10 @@
 
 #define SK_MAX_BUCKET_DAYS 366
 
+static inline bool
+sk_is_usual(Timestamp moment)
+{
+	return moment >= SK_FIRST_USUAL && moment < SK_LAST_USUAL;
+}
+
 #endif							/* SK_MOMENTS_H */

@@ -414,16 +414,7 @@ fingerprint_array(NullableDatum *array, SkKeyKind kind)
 static uint64
 fingerprint_key(SkKeyKind kind, NullableDatum *key)
 {
-	SkKeyText	key_text;
-	uint64		result;
-
-	if (key->isnull)
-		return sk_farm_fingerprint64("-", 1);
-
-	sk_key_text(kind, key->value, &key_text);
-	result = sk_farm_fingerprint64(key_text.data, key_text.len);
-	sk_key_text_release(&key_text);
-	return result;
+	return key->isnull ? sk_farm_fingerprint64("-", 1) : sk_key_fingerprint(kind, key->value);
 }
 
 static void

@@ -9,8 +9,6 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
-
 #include "datatype/timestamp.h"
 
 #include "keys/time_zone.h"
@@ -19,7 +17,6 @@
 #define SK_MAX_ZONE_OFFSET (14 * MINS_PER_HOUR)
 
 static bool parse_offset(const char *name, int *offset);
-static bool parse_two_digits(const char **p, int *value);
 static bool is_zone_file(const char *name);
 
 /*
@@ -60,40 +57,20 @@ sk_parse_time_zone(const char *name, pg_tz **zone, int *offset)
 static bool
 parse_offset(const char *name, int *offset)
 {
-	const char *p = name + 1;
+	const char *digits = name + 1;
 	int			hours;
 	int			minutes = 0;
+	int			end = 0;
 
-	if (!parse_two_digits(&p, &hours))
+	/* without the spaces and signs that sscanf() passes over */
+	if (digits[strspn(digits, "0123456789:")] != '\0' ||
+		sscanf(digits, "%2d%n:%2d%n", &hours, &end, &minutes, &end) < 1 ||
+		digits[end] != '\0' || minutes >= MINS_PER_HOUR)
 		return false;
-	if (*p == ':')
-	{
-		p++;
-		if (!parse_two_digits(&p, &minutes))
-			return false;
-	}
-
 	*offset = hours * MINS_PER_HOUR + minutes;
-	if (*p != '\0' || minutes >= MINS_PER_HOUR || *offset > SK_MAX_ZONE_OFFSET)
-		return false;
 	if (name[0] == '-')
 		*offset = -*offset;
-	return true;
-}
-
-static bool
-parse_two_digits(const char **p, int *value)
-{
-	int			count = 0;
-
-	*value = 0;
-	while (count < 2 && isdigit((unsigned char) **p))
-	{
-		*value = *value * 10 + (**p - '0');
-		(*p)++;
-		count++;
-	}
-	return count > 0;
+	return abs(*offset) <= SK_MAX_ZONE_OFFSET;
 }
 
 static bool

@@ -28,6 +28,7 @@
 
 #include "access/nbtree.h"
 #include "access/stratnum.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -35,6 +36,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -42,6 +44,7 @@
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
 #include "compat.h"
@@ -66,7 +69,7 @@ typedef struct SkReplacement
 
 static Expr *compute_shard(PlannerInfo *root, const SkShardKey *key, FuncExpr *call);
 static bool is_exact(const SkColumns *columns);
-static bool lists_all_shards(const SkShardKey *key, Expr *condition);
+static bool lists_all_shards(PlannerInfo *root, const SkShardKey *key, Expr *condition);
 static bool contradicts(List *bounds, Expr *condition);
 static bool find_guards(const SkColumns *columns, List **guards);
 static Expr *usual_moments(Expr *value);
@@ -76,8 +79,6 @@ static SkClause *derive_elements(PlannerInfo *root, const SkColumns *columns,
 								 int column);
 static Expr *any_shard(PlannerInfo *root, const SkShardKey *key,
 					   List *conditions);
-static List *arm_members(Node *arm);
-static Expr *bare_clause(Node *clause);
 static Expr *derive_list(PlannerInfo *root, const SkShardKey *key, List *args);
 static void init_terms(SkColumns *columns);
 static void match_term(PlannerInfo *root, const SkClause *clause,
@@ -98,7 +99,7 @@ static Node *replace_keys(Node *node, void *context);
 static Oid	match_operator(Expr *clause, const Node *key, SkKeyValue *value);
 static List *array_elements(Expr *array);
 static bool is_of_type(PlannerInfo *root, const Var *column, Node **value);
-static bool is_within(Node *value, int64 least, int64 most);
+static bool is_within(Node *value, Oid type);
 static bool match_boolean(Expr *clause, const Node *key, SkKeyValue *value);
 static bool is_key(const Node *expr, const Node *key);
 static bool is_same_bucket(const FuncExpr *expr, const FuncExpr *key);
@@ -302,7 +303,7 @@ sk_derive_condition(PlannerInfo *root, const SkColumns *columns)
 	{
 		condition = derive_list(root, key, call->args);
 		/* a range that leaves every shard is better served otherwise */
-		if (condition && !is_exact(columns) && lists_all_shards(key, condition))
+		if (condition && !is_exact(columns) && lists_all_shards(root, key, condition))
 			return NULL;
 	}
 	else
@@ -329,17 +330,12 @@ sk_derive_alternatives(PlannerInfo *root, const SkClause *clause,
 
 	foreach(lc, ((BoolExpr *) clause->expr)->args)
 	{
-		List	   *members = arm_members(lfirst(lc));
-		List	   *clauses = NIL;
+		List	   *members = list_copy(make_ands_implicit(lfirst(lc)));
 		SkColumns	arm = sk_copy_columns(columns);
 		SkClause   *condition;
-		ListCell   *lc2;
 
 		CHECK_FOR_INTERRUPTS();
-		foreach(lc2, members)
-			clauses = lappend(clauses, sk_make_clause(bare_clause(lfirst(lc2)),
-													  clause->level));
-		sk_match_clauses(root, clauses, &arm);
+		sk_match_clauses(root, sk_make_clauses(members, clause->level), &arm);
 		condition = sk_derive_condition(root, &arm);
 		if (condition == NULL)
 			return NULL;
@@ -398,12 +394,12 @@ is_exact(const SkColumns *columns)
 }
 
 static bool
-lists_all_shards(const SkShardKey *key, Expr *condition)
+lists_all_shards(PlannerInfo *root, const SkShardKey *key, Expr *condition)
 {
-	Const	   *list = lsecond(((ScalarArrayOpExpr *) condition)->args);
+	Node	   *list = lsecond(((ScalarArrayOpExpr *) condition)->args);
 
 	return IsA(condition, ScalarArrayOpExpr) && IsA(list, Const) &&
-		!list->constisnull && sk_array_length((Node *) list) >= key->shards;
+		estimate_array_length(root, list) >= key->shards;
 }
 
 /* Is the shard a constant, and the bounds leave another one? */
@@ -596,26 +592,6 @@ any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
 		return condition;
 	return sk_shard_in(key, (Expr *)
 					   eval_const_expressions(root, (Node *) sk_shard_array(values)));
-}
-
-/* The clauses of one arm of an OR. */
-static List *
-arm_members(Node *arm)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	if (!is_andclause(arm))
-		return list_make1(arm);
-	foreach(lc, ((BoolExpr *) arm)->args)
-		result = list_concat(result, arm_members(lfirst(lc)));
-	return result;
-}
-
-static Expr *
-bare_clause(Node *clause)
-{
-	return IsA(clause, RestrictInfo) ? ((RestrictInfo *) clause)->clause : (Expr *) clause;
 }
 
 /* One shard of a list that is known now is no list. */
@@ -1007,44 +983,35 @@ static bool
 is_of_type(PlannerInfo *root, const Var *column, Node **value)
 {
 	Oid			type = exprType(*value);
-	Oid			cast = InvalidOid;
 
 	/* varchar has neither operators nor functions of its own */
 	if (type == column->vartype ||
 		(type == TEXTOID && column->vartype == VARCHAROID))
 		return true;
-	if (column->vartype == INT8OID)
-		cast = type == INT4OID ? F_INT8_INT4 : type == INT2OID ? F_INT8_INT2 : InvalidOid;
-	else if (column->vartype == INT4OID && type == INT2OID)
-		cast = F_INT4_INT2;
-	else if (column->vartype == INT4OID && is_within(*value, PG_INT32_MIN, PG_INT32_MAX))
-		cast = F_INT4_INT8;
-	else if (column->vartype == INT2OID && is_within(*value, PG_INT16_MIN, PG_INT16_MAX))
-		cast = type == INT4OID ? F_INT2_INT4 : F_INT2_INT8;
-	if (!OidIsValid(cast))
+	if (!OidIsValid(get_opfamily_member(INTEGER_BTREE_FAM_OID, type, column->vartype,
+										BTEqualStrategyNumber)) ||
+		(get_typlen(type) > get_typlen(column->vartype) &&
+		 !is_within(*value, column->vartype)))
 		return false;
-	*value = (Node *) makeFuncExpr(cast, column->vartype, list_make1(*value),
-								   InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+	*value = coerce_type(NULL, *value, type, column->vartype, -1,
+						 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
 	*value = eval_const_expressions(root, *value);
 	return true;
 }
 
-/* Is it a constant that a narrower type has, too? */
+/* Is it a constant that a narrower integer type has, too? */
 static bool
-is_within(Node *value, int64 least, int64 most)
+is_within(Node *value, Oid type)
 {
 	Const	   *constant = (Const *) value;
 	int64		number;
 
 	if (!IsA(value, Const) || constant->constisnull)
 		return false;
-	if (constant->consttype == INT4OID)
-		number = DatumGetInt32(constant->constvalue);
-	else if (constant->consttype == INT8OID)
-		number = DatumGetInt64(constant->constvalue);
-	else
-		return false;
-	return number >= least && number <= most;
+	number = constant->consttype == INT4OID ? DatumGetInt32(constant->constvalue) :
+		DatumGetInt64(constant->constvalue);
+	return type == INT2OID ? number >= PG_INT16_MIN && number <= PG_INT16_MAX :
+		number >= PG_INT32_MIN && number <= PG_INT32_MAX;
 }
 
 /* The server has made "b" of "b = true". */

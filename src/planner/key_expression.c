@@ -3,23 +3,15 @@
  * key_expression.c
  *	  Which expressions are keys, and which values they hold for.
  *
- * A shard is a call of shard_id(), or the remainder of farm_fingerprint(), in
- * one of the spellings that Spanner's documents and its users have.  The whole
- * fingerprint and bit_reverse() stand in front of keys as well: these have too
- * many values to be merged or listed, but a look-up can compute them.
- *
  * The rows of a table have passed the expressions of its shard key.  A value
  * of a query has not: no row need have it.  "a + 1" fails for the largest
- * integer, and the query would fail where it has no rows to find.  A
- * fingerprint of NULL is in no shard, but rows whose fingerprint is NULL may
- * be the ones that the query looks for.  And the text of a bytea depends on a
- * setting that has changed since the row was stored.
+ * integer, and the query would fail where it has no rows to find.  And the text
+ * of a bytea depends on a setting that has changed since the row was stored.
  *
  * So only expressions count that give a result for every value, and always
  * the same one.  Their constants must not make them fail either, as a position
  * of 0 does: no row need have shown it.  Functions that move a moment fail near
- * the first and the last one, so they count for moments between: an expression
- * with a value that is known when the query runs looks at it first.
+ * the first and the last one, so they count for moments between.
  *
  * src/planner/key_expression.c
  *
@@ -151,8 +143,6 @@ static bool is_constant(Node *node, int64 *value);
 static const char *read_parts(const SkKeyParts *parts, SkShardKey *key);
 static const char *read_modulus(const SkKeyParts *parts, SkShardKey *key);
 static const char *check_keys(const SkShardKey *key);
-static bool is_check_of_column(Node *left, Node *right, AttrNumber *attnum,
-							   Node **expr);
 static FuncExpr *make_call(Oid function, Node *left, Node *right);
 static bool can_compute(SkShardKey *key);
 static bool null_columns_walker(Node *node, void *context);
@@ -160,8 +150,7 @@ static bool runs_untrusted_code(Node *node, void *context);
 static bool is_untrusted_function(Oid funcid, void *context);
 static bool is_safe_expression(Node *expr, bool *usual_moments);
 static bool are_safe(List *exprs, bool *usual_moments);
-static bool is_safe_call(Oid function, List *args, Oid collation,
-						 bool *usual_moments);
+static bool is_safe_call(const FuncExpr *call, bool *usual_moments);
 static bool are_constants_safe(SkSafety safety, List *args, Oid collation);
 static bool has_known_collation(List *args, Oid collation);
 static char *text_of(Node *constant);
@@ -245,10 +234,18 @@ sk_read_key_check(Node *clause, AttrNumber *attnum, Node **expr)
 		get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID) !=
 		BTEqualStrategyNumber)
 		return false;
-	return is_check_of_column(linitial(op->args), lsecond(op->args),
-							  attnum, expr) ||
-		is_check_of_column(lsecond(op->args), linitial(op->args),
-						   attnum, expr);
+	for (int i = 0; i < 2; i++)
+	{
+		Var		   *column = list_nth(op->args, i);
+
+		*expr = list_nth(op->args, 1 - i);
+		if (IsA(column, Var) && column->varattno > 0 && sk_is_key_expression(*expr))
+		{
+			*attnum = column->varattno;
+			return true;
+		}
+	}
+	return false;
 }
 
 /*
@@ -498,19 +495,6 @@ check_keys(const SkShardKey *key)
 }
 
 static bool
-is_check_of_column(Node *left, Node *right, AttrNumber *attnum, Node **expr)
-{
-	Var		   *column = (Var *) left;
-
-	if (!IsA(column, Var) || column->varattno <= 0 ||
-		!sk_is_key_expression(right))
-		return false;
-	*attnum = column->varattno;
-	*expr = right;
-	return true;
-}
-
-static bool
 null_columns_walker(Node *node, void *context)
 {
 	Bitmapset **columns = context;
@@ -654,15 +638,8 @@ is_safe_expression(Node *expr, bool *usual_moments)
 		case T_CoalesceExpr:
 			return are_safe(((CoalesceExpr *) expr)->args, usual_moments);
 		case T_FuncExpr:
-			return is_safe_call(((FuncExpr *) expr)->funcid,
-								((FuncExpr *) expr)->args,
-								((FuncExpr *) expr)->inputcollid,
-								usual_moments);
 		case T_OpExpr:
-			return is_safe_call(get_opcode(((OpExpr *) expr)->opno),
-								((OpExpr *) expr)->args,
-								((OpExpr *) expr)->inputcollid,
-								usual_moments);
+			return is_safe_call(as_call(expr), usual_moments);
 		default:
 			return false;
 	}
@@ -682,16 +659,16 @@ are_safe(List *exprs, bool *usual_moments)
 }
 
 static bool
-is_safe_call(Oid function, List *args, Oid collation, bool *usual_moments)
+is_safe_call(const FuncExpr *call, bool *usual_moments)
 {
 	int			argument;
 	SkSafety	safety;
 	ListCell   *lc;
 
-	if (!find_argument(function, &argument, &safety) ||
-		!are_safe(args, usual_moments))
+	if (!find_argument(call->funcid, &argument, &safety) ||
+		!are_safe(call->args, usual_moments))
 		return false;
-	foreach(lc, args)
+	foreach(lc, call->args)
 	{
 		if (argument != SK_ALL_ARGUMENTS &&
 			argument != foreach_current_index(lc) && !IsA(lfirst(lc), Const))
@@ -699,7 +676,7 @@ is_safe_call(Oid function, List *args, Oid collation, bool *usual_moments)
 	}
 	if (safety >= SK_IN_BUCKET)
 		*usual_moments = true;
-	return are_constants_safe(safety, args, collation);
+	return are_constants_safe(safety, call->args, call->inputcollid);
 }
 
 static bool

@@ -4,22 +4,12 @@
  *	  Paths that scan an index shard by shard: in order, or for the first rows
  *	  of groups.
  *
- * Within one shard an index (shard, a, b) is ordered by (a, b).  The path
- * scans it once for each shard, and merges.  It is one scan of the table for
- * the rest of the plan: an append of many scans would lose rows that
- * EvalPlanQual checks again.
- *
  * The scan of one shard is planned as an ordinary index scan, the template,
  * with the condition "shard = 0" in front.
  *
- * For DISTINCT ON (sensor) ... ORDER BY sensor, at DESC the rows that can be
- * first are few in an index (shard, sensor, at): in each shard, the first or
- * the last of each sensor.  A path that skips goes from one sensor to the next,
- * and returns few others, in no order.  A sort is put above, and the server
- * takes the first of each sensor.  So the path returns fewer rows than the
- * table has.  It is made only where nothing else sees them: the query is the
- * scan of one table, DISTINCT, and what comes after it.  Its second child is
- * the server's own path, to which it falls back.
+ * A path that skips returns fewer rows than the table has.  It is made only where
+ * nothing else sees them: the query is the scan of one table, DISTINCT, and what
+ * comes after it.
  *
  * src/planner/merge_path.c
  *
@@ -118,7 +108,6 @@ static void make_merge_paths(PlannerInfo *root, RelOptInfo *rel,
 							 const SkShardKey *key, List *derived);
 static Plan *plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 						List *tlist, List *clauses, List *custom_plans);
-static int	shard_condition(const SkMergePath *path);
 static List *filter_clauses(List *clauses, const SkMergePath *path);
 static bool can_merge(PlannerInfo *root, RelOptInfo *rel,
 					  const SkShardKey *key);
@@ -129,7 +118,6 @@ static bool is_on_shard_only(RelOptInfo *rel, const SkShardKey *key,
 static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
 						   const SkShardKey *key, IndexOptInfo *index,
 						   List *filter, List *clauses, const SkOrder *order);
-static void insert_path(RelOptInfo *rel, Path *path);
 static bool loses_to_sort(PlannerInfo *root, RelOptInfo *rel,
 						  const Path *path);
 static Cost wanted_cost(PlannerInfo *root, RelOptInfo *rel, const Path *path);
@@ -250,7 +238,7 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	CustomScan *scan = makeNode(CustomScan);
 	Plan	   *template = linitial(custom_plans);
 	IndexScan  *index_scan;
-	int			shard;
+	ListCell   *lc;
 
 	/* constant conditions are checked above the merge, not here */
 	if (IsA(template, Result))
@@ -269,14 +257,16 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	}
 	index_scan = castNode(IndexScan, template);
 
-	/* the executor puts the shards in place of "shard = 0" */
-	shard = shard_condition(merge);
-	Assert(list_length(index_scan->indexqual) == list_length(index_scan->indexqualorig));
-	Assert(IsA(list_nth(index_scan->indexqualorig, shard), OpExpr));
-	index_scan->indexqual =
-		list_delete_nth_cell(list_copy(index_scan->indexqual), shard);
-	index_scan->indexqualorig =
-		list_delete_nth_cell(list_copy(index_scan->indexqualorig), shard);
+	/* the executor puts each shard in place of the 0 of "shard = 0" */
+	foreach(lc, merge->template->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+
+		if (clause->indexcol == merge->plan.position)
+			index_scan->indexqualorig = list_difference(index_scan->indexqualorig,
+														list_make1(clause->rinfo->clause));
+	}
+	Assert(list_length(index_scan->indexqual) == list_length(index_scan->indexqualorig) + 1);
 
 	/* create_merge_state() takes both lists apart */
 	StaticAssertStmt(sizeof(SkMergePlan) % sizeof(int) == 0, "a field is no int");
@@ -292,25 +282,6 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->methods = GetCustomScanMethods(merge->plan.skips == SK_NO_SKIP ?
 										 SK_MERGE_NAME : SK_SKIP_NAME, false);
 	return &scan->scan.plan;
-}
-
-/* Which index condition of the template is that on the shard. */
-static int
-shard_condition(const SkMergePath *path)
-{
-	int			result = 0;
-	ListCell   *lc;
-
-	foreach(lc, path->template->indexclauses)
-	{
-		IndexClause *clause = lfirst_node(IndexClause, lc);
-
-		if (clause->indexcol == path->plan.position)
-			break;
-		result += list_length(clause->indexquals);
-	}
-	Assert(lc != NULL);
-	return result;
 }
 
 /*
@@ -413,30 +384,10 @@ add_merge_path(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 		rel->reloptkind != RELOPT_BASEREL)
 		add_path(rel, path);
 	else if (leads_join(root, path))
-		insert_path(rel, path);
-}
-
-/*
- * Add a path that another table may drop: so it drives out no other.  The list
- * stays as add_path() keeps it: cheapest first, and what is disabled last.  A
- * merge is never a partial path, and set_cheapest() is still to come for this
- * relation.
- */
-static void
-insert_path(RelOptInfo *rel, Path *path)
-{
-	int			place = 0;
-
-	while (place < list_length(rel->pathlist))
 	{
-		Path	   *other = list_nth(rel->pathlist, place);
-
-		if (sk_is_more_disabled(other, path) ||
-			(!sk_is_more_disabled(path, other) && other->total_cost > path->total_cost))
-			break;
-		place++;
+		/* another table may drop it, so it drives out no other */
+		rel->pathlist = lappend(rel->pathlist, path);
 	}
-	rel->pathlist = list_insert_nth(rel->pathlist, place, path);
 }
 
 /*
@@ -837,7 +788,6 @@ is_distinct_of(PlannerInfo *root, RelOptInfo *rel)
 	return query->distinctClause != NIL && query->commandType == CMD_SELECT &&
 		list_length(root->distinct_pathkeys) == 1 &&
 		(root->sort_pathkeys == NIL ||
-		 linitial(root->sort_pathkeys) == linitial(root->distinct_pathkeys) ||
 		 linitial_node(PathKey, root->sort_pathkeys)->pk_eclass ==
 		 linitial_node(PathKey, root->distinct_pathkeys)->pk_eclass) &&
 		query->groupClause == NIL && query->groupingSets == NIL &&

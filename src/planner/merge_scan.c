@@ -7,21 +7,9 @@
  * checks a changed row against the index conditions, whatever shard it is in
  * now.
  *
- * One scan of the index serves all shards.  It descends to a shard, and the
- * TIDs that it finds there are kept: rows are fetched by them later, one by
- * one.  When they are used up, the scan descends again, to the current row,
- * and reads on, twice as far each time.  A row that is visible to the snapshot
- * stays in the index as long as the snapshot is held, so its TID is found
- * again.  The others need not be: a TID that has been removed, or used again,
- * leads to no row that the snapshot sees.
- *
- * A scan of an index reads whole pages.  So the first rows of one shard give a
- * bound at which the scans of the other shards stop.  That is a guess: a shard
- * without a row up to there is read again without it.
- *
- * If a LIMIT wants fewer rows than there are shards, the last of the first rows
- * that have been found is such a bound, too.  Shards without a row up to there
- * wait until the merge gets that far.
+ * A row that is visible to the snapshot stays in the index as long as the
+ * snapshot is held, so its TID is found again.  The others need not be: a TID
+ * that has been removed, or used again, leads to no row that the snapshot sees.
  *
  * A bound compares as many columns of the order as a B-tree can use at once:
  * they follow each other, have one direction and are never NULL.  A column is
@@ -29,26 +17,9 @@
  * Columns that are fixed by an equality come before, for a B-tree starts at
  * the equality, and would skip a row comparison on the same column.
  *
- * A merge that skips returns rows that may be the first ones of their groups,
- * one shard after the other.  The best row of each group is kept, in order.  An
- * entry that is not before it is not fetched, and its group is skipped: entry by
- * entry if groups are small, for the scan of a page has found them anyway, else
- * with a new descent.  That one stops at the best row of the next group, so it
- * reads few entries of the page.  Where the shard follows from the group, there
- * is nothing to compare, and no row is kept.
- *
- * If that fetches many more rows than expected, the server's own scan of the
- * table returns all rows instead.  Some come twice then, which makes no
- * difference to DISTINCT.
- *
- * The rows are copies, so one page of the table at most stays pinned between two
- * of them.
- *
- * The rows that pass a filter may all lie at the far end.  So when a merge has
- * read as many rows as it may and more are wanted, it falls back to what the
- * server would do without it, a scan and a sort.  The rows that it has returned
- * come first in that order, too, for the snapshot is the same.  So they are
- * known by the key of the last one, and by the TIDs of those that have this key.
+ * The rows that a merge has returned come first in the order of the sort, too,
+ * for the snapshot is the same.  So they are known by the key of the last one,
+ * and by the TIDs of those that have this key.
  *
  * src/planner/merge_scan.c
  *
@@ -102,6 +73,7 @@ typedef struct SkMergeColumn
 	ExprState  *expr;			/* if it is no plain column */
 	int16		length;			/* of its type */
 	bool		by_value;
+	bool		upward;			/* from the least value to the greatest? */
 	SortSupportData order;
 } SkMergeColumn;
 
@@ -168,14 +140,12 @@ typedef struct SkMerge
 	SkMergePlan plan;
 	List	   *order;			/* index columns that it consists of */
 	List	   *filter;			/* conditions on the shard alone */
-	ScanKey		conditions;		/* on the other columns */
 	IndexRuntimeKeyInfo *runtime_keys;
 	int			runtime_key_count;
 	ExprContext *runtime_context;
 	ExprState  *recheck;		/* what the index conditions say */
 	ExprState  *shard_filter;
 	TupleTableSlot *shard_slot; /* a row of which only the shard is known */
-	bool		primed;			/* have the streams been set up? */
 	ExprState  *qual;			/* what the first row of a group has to pass */
 
 	Relation	table;
@@ -186,8 +156,6 @@ typedef struct SkMerge
 	TupleTableSlot *fetch_slot;
 	MemoryContext context;		/* holds the current rows */
 
-	int			depth;			/* rows of a shard that are likely wanted */
-	int			max_ahead;
 	int			column_count;	/* with those that only bounds need */
 	int			order_count;
 	SkMergeColumn *columns;
@@ -199,7 +167,12 @@ typedef struct SkMerge
 	int			shard_key;		/* which of them is the shard */
 	ScanKeyData *scan_keys;		/* the same, and bounds */
 	int			scan_key_count;
+	SkFallback	fallback;
 
+	/* reset_merge() clears what follows */
+	bool		primed;			/* have the streams been set up? */
+	int			depth;			/* rows of a shard that are likely wanted */
+	int			max_ahead;
 	SkStream   *streams;
 	int			stream_count;
 	binaryheap *heap;			/* of streams that have a row */
@@ -219,8 +192,6 @@ typedef struct SkMerge
 	int			steps;			/* in the group that is skipped */
 	int			descents;		/* so many come before steps are tried */
 	double		skip_budget;	/* rows that may still be fetched */
-
-	SkFallback	fallback;
 } SkMerge;
 
 /* The number of a column of the order in the index. */
@@ -234,11 +205,10 @@ static void end_merge(CustomScanState *node);
 static void rescan_merge(CustomScanState *node);
 static void init_expressions(SkMerge *merge);
 static void init_columns(SkMerge *merge);
-static void init_order(SkMerge *merge, int column, SkMergeColumn *result);
-static Oid	order_operator(Relation index, int column, bool backward,
-						   bool *descending, bool *nulls_first);
+static bool is_upward(Relation index, int column, bool backward);
+static bool has_nulls_first(Relation index, int column, bool backward);
+static Oid	column_operator(Relation index, int column, StrategyNumber strategy);
 static void init_keys(SkMerge *merge);
-static void set_conditions(SkMerge *merge);
 static TupleTableSlot *merge_next(ScanState *node);
 static TupleTableSlot *skip_next(ScanState *node);
 static bool merge_recheck(ScanState *node, TupleTableSlot *slot);
@@ -259,7 +229,6 @@ static bool next_of_sort(SkMerge *merge);
 static void start_fallback(SkMerge *merge, int bound);
 static int	compare_tids(const void *left, const void *right);
 static void init_bounds(SkMerge *merge);
-static void start_scan(SkMerge *merge, const int32 *shards, int count);
 static SkStream *next_in_order(SkMerge *merge);
 static bool next_group(SkMerge *merge);
 static void descend(SkMerge *merge);
@@ -269,11 +238,9 @@ static void keep_best(SkMerge *merge);
 static void skip_group(SkMerge *merge, const Datum *keys);
 static void reset_merge(SkMerge *merge);
 static void start_streams(SkMerge *merge);
-static void start_first_streams(SkMerge *merge);
 static bool set_stop(SkMerge *merge, const Datum *keys, const bool *nulls);
 static bool is_after_limit(SkMerge *merge);
 static void start_deferred(SkMerge *merge);
-static void look_into_shards(SkMerge *merge);
 static bool guess_stop(SkMerge *merge, const SkStream *stream);
 static void scan_shard(SkMerge *merge, int32 shard, const SkMergeBound *start,
 					   const SkMergeBound *stop);
@@ -284,6 +251,8 @@ static bool next_row(SkMerge *merge, SkStream *stream);
 static bool read_on(SkMerge *merge, SkStream *stream);
 static bool fetch(SkMerge *merge, ItemPointer tid);
 static void keep_row(SkMerge *merge, SkStream *stream, ItemPointer tid);
+static void copy_keys(SkMerge *merge, int count, const Datum *from,
+					  const bool *from_nulls, Datum *to, bool *to_nulls);
 static Datum read_column(SkMerge *merge, int column, bool *isnull);
 static void free_row(SkMerge *merge, SkStream *stream);
 static inline int compare_keys(SkMerge *merge, const Datum *left, const bool *left_nulls,
@@ -298,9 +267,6 @@ static void insert_key(ScanKey keys, int count, const ScanKeyData *key);
 static bool is_fixed(const SkMerge *merge, AttrNumber attno);
 static bool is_never_null(const SkMerge *merge, int column);
 static bool has_row_comparison(const SkMerge *merge);
-static bool is_descending(const SkMerge *merge, AttrNumber attno);
-static bool scans_upward(const SkMerge *merge, AttrNumber attno);
-static bool has_nulls_first(const SkMerge *merge, AttrNumber attno);
 static void init_bound(SkMerge *merge, SkMergeBound *bound, bool is_start);
 static void init_column_bound(SkMerge *merge, SkMergeBound *bound,
 							  StrategyNumber strategy);
@@ -438,12 +404,8 @@ rescan_merge(CustomScanState *node)
 	SkMerge    *merge = (SkMerge *) node;
 	SkFallback *fallback = &merge->fallback;
 
-	if (merge->primed)
-	{
-		ExecClearTuple(node->ss.ss_ScanTupleSlot);
-		reset_merge(merge);
-	}
-	merge->primed = false;
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	reset_merge(merge);
 	if (fallback->state && node->ss.ps.chgParam)
 		UpdateChangedParamSet(fallback->state, node->ss.ps.chgParam);
 	fallback->active = false;
@@ -486,11 +448,20 @@ init_columns(SkMerge *merge)
 	for (int i = 0; i < count; i++)
 	{
 		SkMergeColumn *column = &merge->columns[i];
+		SortSupport order = &column->order;
 
 		column->attnum = index->rd_index->indkey.values[first + i];
+		column->upward = is_upward(index, first + i, merge->plan.backward);
 		if (i < list_length(merge->order))
 		{
-			init_order(merge, first + i, column);
+			order->ssup_cxt = CurrentMemoryContext;
+			order->ssup_collation = index->rd_indcollation[first + i];
+			order->ssup_nulls_first = has_nulls_first(index, first + i, merge->plan.backward);
+			PrepareSortSupportFromOrderingOp(column_operator(index, first + i,
+															 column->upward ?
+															 BTLessStrategyNumber :
+															 BTGreaterStrategyNumber),
+											 order);
 			if (column->attnum == 0)
 				column->expr = ExecInitExpr(list_nth(merge->order, i),
 											&merge->css.ss.ps);
@@ -506,35 +477,25 @@ init_columns(SkMerge *merge)
 	Assert(merge->order_count >= 1 && merge->order_count <= merge->column_count);
 }
 
-static void
-init_order(SkMerge *merge, int column, SkMergeColumn *result)
+/* Does a scan give the values of a column from the least to the greatest? */
+static bool
+is_upward(Relation index, int column, bool backward)
 {
-	SortSupport order = &result->order;
-	Relation	index = merge->index;
-	bool		descending;
-	Oid			operator;
-
-	order->ssup_cxt = CurrentMemoryContext;
-	order->ssup_collation = index->rd_indcollation[column];
-	operator = order_operator(index, column,
-							  ScanDirectionIsBackward(merge->direction),
-							  &descending, &order->ssup_nulls_first);
-	PrepareSortSupportFromOrderingOp(operator, order);
+	return ((index->rd_indoption[column] & INDOPTION_DESC) != 0) == backward;
 }
 
-/* By which operator a scan of an index orders a column, and where NULLs are. */
-static Oid
-order_operator(Relation index, int column, bool backward, bool *descending,
-			   bool *nulls_first)
+static bool
+has_nulls_first(Relation index, int column, bool backward)
 {
-	int16		option = index->rd_indoption[column];
+	return ((index->rd_indoption[column] & INDOPTION_NULLS_FIRST) != 0) != backward;
+}
+
+static Oid
+column_operator(Relation index, int column, StrategyNumber strategy)
+{
 	Oid			type = index->rd_opcintype[column];
 
-	*descending = ((option & INDOPTION_DESC) != 0) != backward;
-	*nulls_first = ((option & INDOPTION_NULLS_FIRST) != 0) != backward;
-	return get_opfamily_member(index->rd_opfamily[column], type, type,
-							   *descending ? BTGreaterStrategyNumber :
-							   BTLessStrategyNumber);
+	return get_opfamily_member(index->rd_opfamily[column], type, type, strategy);
 }
 
 /*
@@ -546,14 +507,9 @@ init_keys(SkMerge *merge)
 {
 	PlanState  *node = &merge->css.ss.ps;
 	ExprContext *econtext = node->ps_ExprContext;
-	int			position = merge->plan.position;
-	Oid			operator = get_opfamily_member(merge->index->rd_opfamily[position],
-											   merge->index->rd_opcintype[position],
-											   INT4OID, BTEqualStrategyNumber);
-	int			count;
 
 	ExecIndexBuildScanKeys(node, merge->index, merge->template->indexqual,
-						   false, &merge->conditions, &count,
+						   false, &merge->keys, &merge->key_count,
 						   &merge->runtime_keys, &merge->runtime_key_count,
 						   NULL, NULL);
 	if (merge->runtime_key_count > 0)
@@ -563,33 +519,14 @@ init_keys(SkMerge *merge)
 		node->ps_ExprContext = econtext;
 	}
 
-	while (merge->shard_key < count &&
-		   merge->conditions[merge->shard_key].sk_attno <= position)
+	while (merge->keys[merge->shard_key].sk_attno <= merge->plan.position)
 		merge->shard_key++;
-	merge->key_count = count + 1;
-	merge->keys = palloc(merge->key_count * sizeof(ScanKeyData));
+	Assert(merge->shard_key < merge->key_count &&
+		   merge->keys[merge->shard_key].sk_attno == merge->plan.position + 1);
 	/* and a bound, or two */
 	merge->scan_key_count = merge->key_count +
 		(merge->plan.skips == SK_NO_SKIP ? 1 : 2);
 	merge->scan_keys = palloc(merge->scan_key_count * sizeof(ScanKeyData));
-	ScanKeyEntryInitialize(&merge->keys[merge->shard_key], 0, position + 1,
-						   BTEqualStrategyNumber, INT4OID, InvalidOid,
-						   get_opcode(operator), Int32GetDatum(0));
-	set_conditions(merge);
-}
-
-/* Put the conditions around the shard. */
-static void
-set_conditions(SkMerge *merge)
-{
-	int			before = merge->shard_key;
-
-	memcpy(merge->keys, merge->conditions, before * sizeof(ScanKeyData));
-	memcpy(&merge->keys[before + 1], &merge->conditions[before],
-		   (merge->key_count - before - 1) * sizeof(ScanKeyData));
-	/* a B-tree wants them in the order of its columns */
-	for (int i = 1; i < merge->key_count; i++)
-		Assert(merge->keys[i - 1].sk_attno <= merge->keys[i].sk_attno);
 }
 
 static TupleTableSlot *
@@ -655,37 +592,53 @@ merge_recheck(ScanState *node, TupleTableSlot *slot)
 	return ExecQualAndReset(((SkMerge *) node)->recheck, econtext);
 }
 
+/* Set up one stream for each shard that the query asks for, and order them. */
 static void
 start_merge(SkMerge *merge)
 {
 	SkMergePlan *plan = &merge->plan;
-	int32	   *shards = palloc(plan->shards * sizeof(int32));
-	int			count = 0;
+	MemoryContext old = MemoryContextSwitchTo(merge->context);
 	int64		ahead;
 
-	Assert(!merge->primed);
+	/* what an earlier start has made is gone with its memory */
+	Assert(!merge->primed && merge->scan == NULL && merge->streams == NULL);
 	if (merge->runtime_key_count > 0)
 	{
 		ResetExprContext(merge->runtime_context);
 		ExecIndexEvalRuntimeKeys(merge->runtime_context, merge->runtime_keys,
 								 merge->runtime_key_count);
 	}
-	set_conditions(merge);
 
+	merge->streams = palloc0(plan->shards * sizeof(SkStream));
 	for (int32 i = 0; i < plan->shards; i++)
 	{
 		int32		shard = plan->first_shard + i;
 
 		if (merge->shard_filter == NULL || passes_filter(merge, shard))
-			shards[count++] = shard;
+			merge->streams[merge->stream_count++].shard = shard;
 	}
-	ahead = work_mem * INT64CONST(1024) / (Max(count, 1) * (int64) sizeof(ItemPointerData));
+	ahead = work_mem * INT64CONST(1024) /
+		(Max(merge->stream_count, 1) * (int64) sizeof(ItemPointerData));
 	merge->max_ahead = (int) Min(Max(ahead, SK_MIN_AHEAD), SK_MAX_AHEAD);
 	merge->depth = Min(plan->depth, merge->max_ahead);
 	Assert(merge->depth >= 1);
-	start_scan(merge, shards, count);
-	pfree(shards);
+	merge->scan = sk_index_beginscan(merge->table, merge->index,
+									 merge->snapshot, merge->scan_key_count);
+	if (merge->skip.count > 0)
+	{
+		/* the group of an entry is looked at without its row */
+		merge->scan->xs_want_itup = true;
+		merge->current = palloc0(sizeof(SkStream));
+	}
+	else
+	{
+		merge->heap = binaryheap_allocate(Max(merge->stream_count, 1),
+										  compare_streams, merge);
+		start_streams(merge);
+		binaryheap_build(merge->heap);
+	}
 	merge->primed = true;
+	MemoryContextSwitchTo(old);
 }
 
 /* Does a row of a shard pass the conditions on the shard? */
@@ -694,29 +647,17 @@ passes_filter(SkMerge *merge, int32 shard)
 {
 	TupleTableSlot *slot = merge->shard_slot;
 	ExprContext *econtext = merge->econtext;
-	AttrNumber	attnum = merge->plan.column;
-	Datum	   *value = &slot->tts_values[attnum - 1];
+	int			column = merge->plan.column - 1;
 
-	Assert(attnum >= 1 && attnum <= slot->tts_tupleDescriptor->natts);
+	Assert(column >= 0 && column < slot->tts_tupleDescriptor->natts);
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, true,
 		   slot->tts_tupleDescriptor->natts * sizeof(bool));
-	slot->tts_isnull[attnum - 1] = false;
-	switch (TupleDescAttr(slot->tts_tupleDescriptor, attnum - 1)->atttypid)
-	{
-		case INT2OID:
-			if (shard > PG_INT16_MAX || shard < PG_INT16_MIN)
-				return false;
-			*value = Int16GetDatum(shard);
-			break;
-		case INT8OID:
-			*value = Int64GetDatum((int64) shard);
-			break;
-		default:
-			Assert(TupleDescAttr(slot->tts_tupleDescriptor, attnum - 1)->atttypid == INT4OID);
-			*value = Int32GetDatum(shard);
-			break;
-	}
+	slot->tts_isnull[column] = false;
+	/* a smallint is read from an integer; no row has a shard that is wider */
+	slot->tts_values[column] =
+		TupleDescAttr(slot->tts_tupleDescriptor, column)->atttypid == INT8OID ?
+		Int64GetDatum((int64) shard) : Int32GetDatum(shard);
 	ExecStoreVirtualTuple(slot);
 	econtext->ecxt_scantuple = slot;
 	return ExecQualAndReset(merge->shard_filter, econtext);
@@ -806,10 +747,11 @@ static void
 describe_direction(StringInfo key, Node *expr, Relation index, int column,
 				   bool backward)
 {
-	bool		descending;
-	bool		nulls_first;
-	Oid			operator = order_operator(index, column, backward, &descending,
-										  &nulls_first);
+	bool		upward = is_upward(index, column, backward);
+	bool		nulls_first = has_nulls_first(index, column, backward);
+	Oid			operator = column_operator(index, column, upward ?
+										   BTLessStrategyNumber :
+										   BTGreaterStrategyNumber);
 	TypeCacheEntry *usual = lookup_type_cache(exprType(expr),
 											  TYPECACHE_LT_OPR |
 											  TYPECACHE_GT_OPR);
@@ -818,7 +760,7 @@ describe_direction(StringInfo key, Node *expr, Relation index, int column,
 		appendStringInfoString(key, " DESC");
 	else if (operator != usual->lt_opr && get_opname(operator))
 		appendStringInfo(key, " USING %s", get_opname(operator));
-	if (nulls_first != descending)
+	if (nulls_first == upward)
 		appendStringInfoString(key,
 							   nulls_first ? " NULLS FIRST" : " NULLS LAST");
 }
@@ -850,15 +792,7 @@ record_row(SkMerge *merge, const Datum *keys, const bool *nulls, ItemPointer tid
 
 		MemoryContextReset(fallback->context);
 		old = MemoryContextSwitchTo(fallback->context);
-		for (int i = 0; i < merge->order_count; i++)
-		{
-			SkMergeColumn *column = &merge->columns[i];
-
-			fallback->nulls[i] = nulls[i];
-			if (!nulls[i])
-				fallback->keys[i] = datumCopy(keys[i], column->by_value,
-											  column->length);
-		}
+		copy_keys(merge, merge->order_count, keys, nulls, fallback->keys, fallback->nulls);
 		MemoryContextSwitchTo(old);
 		fallback->tid_count = fallback->sorted_count = 0;
 	}
@@ -979,8 +913,7 @@ init_bounds(SkMerge *merge)
 		first++;
 	while (first + count < merge->column_count &&
 		   is_never_null(merge, first + count) &&
-		   is_descending(merge, index_attno(merge, first + count)) ==
-		   is_descending(merge, index_attno(merge, first)))
+		   merge->columns[first + count].upward == merge->columns[first].upward)
 		count++;
 
 	Assert(first + count <= merge->column_count);
@@ -993,7 +926,7 @@ init_bounds(SkMerge *merge)
 												ALLOCSET_SMALL_SIZES);
 	/* what is not after a row includes NULLs if they come first */
 	if (count == 0 && first < merge->column_count &&
-		!has_nulls_first(merge, index_attno(merge, first)))
+		!has_nulls_first(merge->index, index_attno(merge, first) - 1, merge->plan.backward))
 		merge->stop.count = 1;
 	/* a B-tree that forgets the bound would forget rows */
 	if (SK_BTREE_LOSES_CONDITIONS && has_row_comparison(merge))
@@ -1008,46 +941,9 @@ init_bounds(SkMerge *merge)
 													"spanner_keys shard skip",
 													ALLOCSET_SMALL_SIZES);
 		init_column_bound(merge, &merge->skip,
-						  scans_upward(merge, index_attno(merge, merge->skip.first)) ?
+						  merge->columns[merge->skip.first].upward ?
 						  BTGreaterStrategyNumber : BTLessStrategyNumber);
 	}
-}
-
-/*
- * Set up one stream for each of some shards, and order them.  The keys of the
- * merge must be complete, but for the shard.
- */
-static void
-start_scan(SkMerge *merge, const int32 *shards, int count)
-{
-	MemoryContext old = MemoryContextSwitchTo(merge->context);
-
-	/* what an earlier start has made is gone with its memory */
-	Assert(merge->scan == NULL && merge->streams == NULL);
-	Assert(merge->max_ahead >= 1);
-	merge->streams = palloc0(count * sizeof(SkStream));
-	merge->stream_count = count;
-	merge->scan = sk_index_beginscan(merge->table, merge->index,
-									 merge->snapshot, merge->scan_key_count);
-	for (int i = 0; i < count; i++)
-		merge->streams[i].shard = shards[i];
-	if (merge->skip.count > 0)
-	{
-		/* the group of an entry is looked at without its row */
-		merge->scan->xs_want_itup = true;
-		merge->current = palloc0(sizeof(SkStream));
-	}
-	else
-	{
-		merge->heap = binaryheap_allocate(Max(count, 1), compare_streams, merge);
-		if (merge->stop.count > 0 && merge->plan.wanted > 0 &&
-			merge->plan.wanted < count)
-			start_first_streams(merge);
-		else
-			start_streams(merge);
-		binaryheap_build(merge->heap);
-	}
-	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -1221,14 +1117,7 @@ keep_best(SkMerge *merge)
 		group->next = *merge->place;
 		*merge->place = group;
 	}
-	for (int i = 0; i < count; i++)
-	{
-		SkMergeColumn *column = &merge->columns[i];
-
-		group->nulls[i] = row->nulls[i];
-		if (!row->nulls[i])
-			group->keys[i] = datumCopy(row->keys[i], column->by_value, column->length);
-	}
+	copy_keys(merge, count, row->keys, row->nulls, group->keys, group->nulls);
 	MemoryContextSwitchTo(old);
 	skip_group(merge, group->keys);
 }
@@ -1255,18 +1144,7 @@ reset_merge(SkMerge *merge)
 {
 	if (merge->scan)
 		index_endscan(merge->scan);
-	merge->scan = NULL;
-	merge->streams = NULL;
-	merge->stream_count = 0;
-	merge->heap = NULL;
-	merge->has_returned = false;
-	merge->deferred_count = 0;
-	merge->groups = NULL;
-	merge->stream_next = 0;
-	merge->in_shard = false;
-	merge->has_scan = false;
-	merge->descents = 0;
-	merge->skip_budget = 0.0;
+	memset(&merge->primed, 0, sizeof(SkMerge) - offsetof(SkMerge, primed));
 	MemoryContextReset(merge->context);
 	MemoryContextReset(merge->start.context);
 	MemoryContextReset(merge->stop.context);
@@ -1274,58 +1152,57 @@ reset_merge(SkMerge *merge)
 		MemoryContextReset(merge->skip.context);
 }
 
+/*
+ * Find the first rows of each shard.  Where few rows are wanted, most shards have
+ * none of them: once as many are known, the last one is the limit, and a shard
+ * without a row up to there waits.  Else the bound is a guess, and such a shard is
+ * scanned again.
+ */
 static void
 start_streams(SkMerge *merge)
 {
-	look_into_shards(merge);
-	for (int i = 0; i < merge->stream_count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (next_row(merge, &merge->streams[i]))
-			binaryheap_add_unordered(merge->heap,
-									 PointerGetDatum(&merge->streams[i]));
-	}
-}
-
-/*
- * The same where few rows are wanted, and most shards have none of them.  Once
- * as many rows are known, the last one is the limit: a shard without a row up
- * to there waits.
- */
-static void
-start_first_streams(SkMerge *merge)
-{
-	binaryheap *first = binaryheap_allocate(merge->plan.wanted + 1,
-											compare_backward, merge);
+	int			wanted = merge->plan.wanted;
+	bool		waits = merge->stop.count > 0 && wanted > 0 && wanted < merge->stream_count;
+	binaryheap *first = waits ? binaryheap_allocate(wanted + 1, compare_backward, merge) : NULL;
 	SkMergeBound *stop = NULL;
 
 	for (int i = 0; i < merge->stream_count; i++)
 	{
 		SkStream   *stream = &merge->streams[i];
+		bool		is_bounded;
 
-		begin_stream(merge, stream, stop, merge->depth);
-		if (stop && stream->ahead_count == 0)
+		begin_stream(merge, stream, stop, stop && !waits ?
+					 Min(2 * merge->depth, merge->max_ahead) : merge->depth);
+		is_bounded = stop && stream->ahead_count > 0;
+		if (is_bounded)
+			stream->ended = false;
+		else if (stop && waits)
 		{
 			stream->deferred = true;
 			merge->deferred_count++;
 			continue;
 		}
 		else if (stop)
-			stream->ended = false;
+			begin_stream(merge, stream, NULL, merge->depth);
+		if (!waits && !is_bounded && merge->stop.count > 0 &&
+			stream->ahead_count == merge->depth && guess_stop(merge, stream))
+			stop = &merge->stop;
+
 		if (!next_row(merge, stream))
 			continue;
 		binaryheap_add_unordered(merge->heap, PointerGetDatum(stream));
-		binaryheap_add(first, PointerGetDatum(stream));
-		if (first->bh_size > merge->plan.wanted)
-			(void) binaryheap_remove_first(first);
-		if (first->bh_size < merge->plan.wanted)
+		if (!waits)
 			continue;
+		binaryheap_add(first, PointerGetDatum(stream));
+		if (first->bh_size > wanted)
+			(void) binaryheap_remove_first(first);
 		stream = (SkStream *) DatumGetPointer(binaryheap_first(first));
-		if (set_stop(merge, stream->keys, stream->nulls))
+		if (first->bh_size == wanted && set_stop(merge, stream->keys, stream->nulls))
 			stop = &merge->stop;
 	}
 	Assert(merge->deferred_count == 0 || stop != NULL);
-	binaryheap_free(first);
+	if (waits)
+		binaryheap_free(first);
 }
 
 /* Scans are to stop after a row. */
@@ -1390,33 +1267,6 @@ start_deferred(SkMerge *merge)
 	}
 	merge->deferred_count = 0;
 	MemoryContextSwitchTo(old);
-}
-
-/* Find the first TIDs of each shard.  A row is fetched only for a bound. */
-static void
-look_into_shards(SkMerge *merge)
-{
-	SkMergeBound *stop = NULL;
-
-	for (int i = 0; i < merge->stream_count; i++)
-	{
-		SkStream   *stream = &merge->streams[i];
-
-		begin_stream(merge, stream, stop, stop ?
-					 Min(2 * merge->depth, merge->max_ahead) : merge->depth);
-		if (stop && stream->ahead_count == 0)
-		{
-			begin_stream(merge, stream, NULL, merge->depth);
-		}
-		else if (stop)
-		{
-			stream->ended = false;
-			continue;
-		}
-		if (merge->stop.count > 0 && stream->ahead_count == merge->depth &&
-			guess_stop(merge, stream))
-			stop = &merge->stop;
-	}
 }
 
 /* Take the last row that has been found in a shard as the bound. */
@@ -1612,6 +1462,18 @@ keep_row(SkMerge *merge, SkStream *stream, ItemPointer tid)
 	ExecClearTuple(merge->fetch_slot);
 }
 
+static void
+copy_keys(SkMerge *merge, int count, const Datum *from, const bool *from_nulls,
+		  Datum *to, bool *to_nulls)
+{
+	for (int i = 0; i < count; i++)
+	{
+		to_nulls[i] = from_nulls[i];
+		if (!from_nulls[i])
+			to[i] = datumCopy(from[i], merge->columns[i].by_value, merge->columns[i].length);
+	}
+}
+
 /* A column of the order of the row in the slot. */
 static Datum
 read_column(SkMerge *merge, int column, bool *isnull)
@@ -1768,27 +1630,6 @@ has_row_comparison(const SkMerge *merge)
 	return false;
 }
 
-static bool
-is_descending(const SkMerge *merge, AttrNumber attno)
-{
-	return (merge->index->rd_indoption[attno - 1] & INDOPTION_DESC) != 0;
-}
-
-/* Does the scan give the values of a column from the least to the greatest? */
-static bool
-scans_upward(const SkMerge *merge, AttrNumber attno)
-{
-	return is_descending(merge, attno) == ScanDirectionIsBackward(merge->direction);
-}
-
-/* Does the scan give the NULLs of a column before its values? */
-static bool
-has_nulls_first(const SkMerge *merge, AttrNumber attno)
-{
-	return ((merge->index->rd_indoption[attno - 1] & INDOPTION_NULLS_FIRST) != 0) !=
-		ScanDirectionIsBackward(merge->direction);
-}
-
 /* Set up a bound: its operator, and the columns that it compares. */
 static void
 init_bound(SkMerge *merge, SkMergeBound *bound, bool is_start)
@@ -1800,7 +1641,7 @@ init_bound(SkMerge *merge, SkMergeBound *bound, bool is_start)
 
 	if (bound->count == 0)
 		return;
-	strategy = scans_upward(merge, attno) == is_start ?
+	strategy = merge->columns[bound->first].upward == is_start ?
 		BTGreaterEqualStrategyNumber : BTLessEqualStrategyNumber;
 	if (bound->count == 1)
 	{
@@ -1836,13 +1677,11 @@ static void
 init_column_bound(SkMerge *merge, SkMergeBound *bound, StrategyNumber strategy)
 {
 	AttrNumber	attno = index_attno(merge, bound->first);
-	Oid			type = merge->index->rd_opcintype[attno - 1];
-	Oid			operator = get_opfamily_member(merge->index->rd_opfamily[attno - 1],
-											   type, type, strategy);
 
 	ScanKeyEntryInitialize(&bound->key, 0, attno, strategy, InvalidOid,
 						   merge->index->rd_indcollation[attno - 1],
-						   get_opcode(operator), (Datum) 0);
+						   get_opcode(column_operator(merge->index, attno - 1, strategy)),
+						   (Datum) 0);
 }
 
 /*

@@ -3,19 +3,12 @@
  * parent_quals.c
  *	  Conditions on the shard that choose partitions.
  *
- * Partitions are pruned by the restrictions of their parent, before any path
- * is made, and again when the plan runs.  So the condition is added to the
- * query, while the planner has not yet taken the join tree apart: to the same
- * list of conditions that implies it.
+ * A condition is added to the same list of conditions that implies it.
  *
  * Only lists count whose conditions hold for each row that the table
  * contributes.  These are the lists on the way from the top of the join tree
  * to the table.  Below an outer join that can replace the row by NULLs, and
  * below a semijoin or antijoin, the way begins anew.
- *
- * What is added takes no row away, but the server estimates that it does, and
- * partitions inherit it.  So it is marked.  When a partition has its paths, its
- * rows are estimated again without it, before the table or a join uses them.
  *
  * src/planner/parent_quals.c
  *
@@ -23,7 +16,6 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
@@ -32,6 +24,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+#include "utils/selfuncs.h"
 
 #include "compat.h"
 #include "planner/derive.h"
@@ -73,7 +66,6 @@ static void add_quals(PlannerInfo *root, RangeTblEntry *rte,
 static void add_member_quals(PlannerInfo *root, RelOptInfo *rel,
 							 RangeTblEntry *rte, List *keys);
 static List *security_clauses(const RangeTblEntry *rte);
-static List *make_clauses(List *clauses, Index level);
 static List *clauses_of_quals(const SkQuals *quals, Index level);
 static List *derive_quals(PlannerInfo *root, const SkShardKey *key,
 						  List *clauses, List *above);
@@ -84,12 +76,11 @@ static bool chooses_partitions(Expr *condition);
 static bool find_constant(PlannerInfo *root, List *clauses, List *all,
 						  const Var *column, List **visited,
 						  SkKeyValue *result);
-static bool mentions(List *lists, Index relid, AttrNumber attnum);
 static bool mark_redundant(List *clauses);
 static void cost_pruned_paths(PlannerInfo *root, RelOptInfo *rel);
 static double share_of_scans(PlannerInfo *root, RelOptInfo *rel,
 							 RelOptInfo *part, Relids outer);
-static double share_left(RelOptInfo *rel, Relids outer);
+static double share_left(PlannerInfo *root, RelOptInfo *rel, Relids outer);
 
 /*
  * Estimates have to be right before others make paths, so this is to be called
@@ -350,12 +341,18 @@ add_quals(PlannerInfo *root, RangeTblEntry *rte, const SkShardKey *key,
 			break;
 		}
 	count = list_length(lists);
-	if (count == 0 || (key->attnum != 0 &&
-					   mentions(lists, ((Var *) key->shard)->varno, key->attnum)))
-		return;
 	for (int i = 0; i < count; i++)
-		clauses = list_concat(clauses,
-							  clauses_of_quals(list_nth(lists, i), count - i));
+	{
+		SkQuals    *quals = list_nth(lists, i);
+
+		/* the query itself restricts the shard */
+		if (key->attnum != 0 &&
+			sk_mentions(*quals->quals, ((Var *) key->shard)->varno, key->attnum))
+			return;
+		clauses = list_concat(clauses, clauses_of_quals(quals, count - i));
+	}
+	if (count == 0)
+		return;
 
 	foreach(lc, above)
 		outer = list_concat(outer, clauses_of_quals(lfirst(lc), 0));
@@ -418,29 +415,18 @@ security_clauses(const RangeTblEntry *rte)
 	ListCell   *lc;
 
 	foreach(lc, rte->securityQuals)
-		result = list_concat(result, make_clauses(lfirst(lc), 0));
+		result = list_concat(result, sk_make_clauses(lfirst(lc), 0));
 	return result;
 }
 
 static List *
 clauses_of_quals(const SkQuals *quals, Index level)
 {
-	List	   *result = make_clauses(quals->others, level);
+	List	   *result = sk_make_clauses(quals->others, level);
 
 	if (quals->quals)
-		result = list_concat(make_clauses(*(List **) quals->quals, level),
+		result = list_concat(sk_make_clauses(*(List **) quals->quals, level),
 							 result);
-	return result;
-}
-
-static List *
-make_clauses(List *clauses, Index level)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-		result = lappend(result, sk_make_clause(lfirst(lc), level));
 	return result;
 }
 
@@ -592,18 +578,6 @@ find_constant(PlannerInfo *root, List *clauses, List *all, const Var *column,
 	return result->value != NULL;
 }
 
-/* Does the query itself restrict the shard? */
-static bool
-mentions(List *lists, Index relid, AttrNumber attnum)
-{
-	Bitmapset  *attnums = NULL;
-	ListCell   *lc;
-
-	foreach(lc, lists)
-		pull_varattnos(*((SkQuals *) lfirst(lc))->quals, relid, &attnums);
-	return bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, attnums);
-}
-
 /* Have added conditions not count.  Is there one among these RestrictInfos? */
 static bool
 mark_redundant(List *clauses)
@@ -671,7 +645,7 @@ share_of_scans(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *part,
 		Index		parent = root->append_rel_array[part->relid]->parent_relid;
 
 		part = root->simple_rel_array[parent];
-		result *= share_left(part, outer);
+		result *= share_left(root, part, outer);
 	}
 	return result;
 }
@@ -681,7 +655,7 @@ share_of_scans(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *part,
  * by something else, such as time: each can have rows of the shard.
  */
 static double
-share_left(RelOptInfo *rel, Relids outer)
+share_left(PlannerInfo *root, RelOptInfo *rel, Relids outer)
 {
 	Relids		tables = bms_union(rel->relids, outer);
 	ListCell   *lc;
@@ -692,15 +666,15 @@ share_left(RelOptInfo *rel, Relids outer)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		List	   *args;
-		int			length;
 
 		if (!sk_is_added(rinfo->clause) || !IsA(rinfo->clause, ScalarArrayOpExpr) ||
+			!chooses_partitions(rinfo->clause) ||
 			!join_clause_is_movable_into(rinfo, rel->relids, tables))
 			continue;
 		args = ((ScalarArrayOpExpr *) rinfo->clause)->args;
-		length = sk_array_length(lsecond(args));
-		if (length > 0 && list_member(rel->partexprs[0], linitial(args)))
-			return Min(1, length / (double) bms_num_members(rel->live_parts));
+		if (list_member(rel->partexprs[0], linitial(args)))
+			return Min(1, estimate_array_length(root, lsecond(args)) /
+					   (double) bms_num_members(rel->live_parts));
 	}
 	return 1;
 }

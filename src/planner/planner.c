@@ -4,26 +4,17 @@
  *	  Settings of the shard-aware planner, the hook on a table's paths, and index
  *	  paths with conditions on the shard that the query does not have.
  *
- * For each shard key of a table the hook finds out what the scan of the table
- * knows of the shard, makes index paths of it, and has merge_path.c make others.
- *
- * What is known comes from clauses that the very scan enforces: restrictions of
- * the relation, and join clauses that may be pushed into it.  A row that is
- * left out because of its shard would not have passed those, so no knowledge of
- * the rest of the query is needed.  The bounds of a partition can be conditions
- * on the shard, too.
+ * A row that is left out because of its shard would not have passed the clauses
+ * that the scan itself enforces, so nothing else of the query need be known.
  *
  * The server's own code makes and costs these paths: it is run again on the
  * indexes that a shard key leads, while the relation seems to have the
  * additional clauses.  They stay in the index conditions of the paths, and
  * nowhere else.
  *
- * A derived condition follows from others, so it takes away no row that they
- * leave.  If all of these are index conditions too, it must not be counted
- * twice: the server then sees a condition that is always true.  If one of them
- * is left to a filter, the condition on the shard takes its place in the index,
- * and is counted like any other: so many rows of the index are read.  The
- * server's own cost function is asked, with the one selectivity or the other.
+ * If all that a condition follows from are index conditions too, it must not be
+ * counted twice: the server then sees a condition that is always true.  If one of
+ * them is left to a filter, the condition on the shard is counted like any other.
  *
  * src/planner/planner.c
  *
@@ -32,7 +23,6 @@
 #include "postgres.h"
 
 #include "access/amapi.h"
-#include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/partition.h"
 #include "catalog/pg_partitioned_table.h"
@@ -125,7 +115,6 @@ static void derive_clauses(PlannerInfo *root, RelOptInfo *rel,
 						   const SkShardKey *key, SkExtraClauses *result);
 static RestrictInfo *complete_alternatives(const RestrictInfo *source,
 										   List *arms, Index level);
-static List *clauses_of(List *rinfos);
 static bool may_bound_shard(PlannerInfo *root, RelOptInfo *rel,
 							const SkShardKey *key);
 static List *partition_clauses(PlannerInfo *root, RelOptInfo *rel,
@@ -145,9 +134,6 @@ static bool is_member_column(PlannerInfo *root, RelOptInfo *rel,
 							 void *arg);
 static bool is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel,
 							   const SkShardKey *key);
-static void make_shard_paths(PlannerInfo *root, RelOptInfo *rel,
-							 const SkShardKey *key,
-							 const SkExtraClauses *extra);
 static void add_derived_paths(PlannerInfo *root, RelOptInfo *rel,
 							  const SkShardKey *key,
 							  const SkExtraClauses *extra);
@@ -165,7 +151,6 @@ static List *exchange_restrictions(const SkShardKey *key, List *clauses,
 								   bool with_array);
 static bool is_dearer(RelOptInfo *rel, Cost cost);
 static bool restricts_second_column(RelOptInfo *rel, const SkShardKey *key);
-static bool mentions(List *clauses, RelOptInfo *rel, int attnum);
 static amcostestimate_function set_cost_function(const SkShardKey *key,
 												 amcostestimate_function function);
 static void estimate_cost(PlannerInfo *root, IndexPath *path,
@@ -336,7 +321,10 @@ add_paths(PlannerInfo *root, RelOptInfo *rel, bool may_merge)
 		Assert((key->shards >= 1 || !key->covers_rows) && key->indexes != NIL);
 		if (sk_enable_derived_shard)
 			derive_clauses(root, rel, key, &extra);
-		make_shard_paths(root, rel, key, &extra);
+		if (extra.base != NIL || extra.joins != NIL || extra.alternatives != NIL)
+			add_derived_paths(root, rel, key, &extra);
+		if (enable_shard_list && extra.base == NIL)
+			add_list_paths(root, rel, key, extra.joins == NIL);
 		if (may_merge)
 			sk_merge_paths_hook(root, rel, key, extra.base);
 	}
@@ -351,7 +339,6 @@ derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 			   SkExtraClauses *result)
 {
 	SkColumns	columns;
-	List	   *clauses;
 	List	   *bounds;
 	List	   *own = sk_without_added(rel->baserestrictinfo);
 	bool		has_added = sk_has_shard_condition(key, rel->baserestrictinfo);
@@ -366,8 +353,7 @@ derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	}
 
 	sk_init_columns(&columns, key);
-	clauses = clauses_of(own);
-	sk_match_clauses(root, clauses, &columns);
+	sk_match_clauses(root, sk_make_clauses(own, 0), &columns);
 	if (sk_all_known(&columns, &result->by_range))
 	{
 		if (has_added)
@@ -430,23 +416,6 @@ complete_alternatives(const RestrictInfo *source, List *arms, Index level)
 	result->eval_cost.startup = -1;
 	result->norm_selec = SK_REDUNDANT_SELECTIVITY;
 	result->outer_selec = SK_REDUNDANT_SELECTIVITY;
-	return result;
-}
-
-static List *
-clauses_of(List *rinfos)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, rinfos)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (!rinfo->pseudoconstant)
-			result = lappend(result, sk_make_clause(rinfo->clause,
-													rinfo->security_level));
-	}
 	return result;
 }
 
@@ -706,16 +675,6 @@ is_joined_on_shard(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key)
 											   rel->lateral_referencers) != NIL;
 }
 
-static void
-make_shard_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-				 const SkExtraClauses *extra)
-{
-	if (extra->base != NIL || extra->joins != NIL || extra->alternatives != NIL)
-		add_derived_paths(root, rel, key, extra);
-	if (enable_shard_list && extra->base == NIL)
-		add_list_paths(root, rel, key, extra->joins == NIL);
-}
-
 /*
  * Add index paths that use conditions that are derived for a shard key.
  * Planning can be nested, and an error of the inner one can be caught.
@@ -942,6 +901,8 @@ is_dearer(RelOptInfo *rel, Cost cost)
 static bool
 restricts_second_column(RelOptInfo *rel, const SkShardKey *key)
 {
+	List	   *clauses =
+		extract_actual_clauses(list_concat_copy(rel->baserestrictinfo, rel->joininfo), false);
 	ListCell   *lc;
 
 	foreach(lc, key->indexes)
@@ -951,21 +912,10 @@ restricts_second_column(RelOptInfo *rel, const SkShardKey *key)
 		if (index->nkeycolumns < 2 || sk_shard_position(key, index) != 0)
 			continue;
 		if (index->indexkeys[1] == 0 || rel->has_eclass_joins ||
-			mentions(rel->baserestrictinfo, rel, index->indexkeys[1]) ||
-			mentions(rel->joininfo, rel, index->indexkeys[1]))
+			sk_mentions((Node *) clauses, rel->relid, index->indexkeys[1]))
 			return true;
 	}
 	return false;
-}
-
-static bool
-mentions(List *clauses, RelOptInfo *rel, int attnum)
-{
-	Bitmapset  *attnums = NULL;
-
-	pull_varattnos((Node *) extract_actual_clauses(clauses, false), rel->relid,
-				   &attnums);
-	return bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, attnums);
 }
 
 /* Returns the function that the indexes of the key have had: all are B-trees. */
@@ -996,7 +946,7 @@ estimate_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	Cost		startup;
 	Cost		total;
 
-	/* it is called within make_shard_paths() only, for an index of the key */
+	/* it is called within add_derived_paths() only, for an index of the key */
 	Assert(current != NULL && current->estimate != estimate_cost);
 	/* the condition on the shard decides how much of the index is read */
 	if (!are_fixed(path->indexinfo, fixed, true))

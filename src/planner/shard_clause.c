@@ -66,25 +66,40 @@ sk_make_clause(Expr *expr, Index level)
 }
 
 /*
- * sk_array_length
- *		The length of an array, 1 for what is no array, -1 if it is not known.
+ * sk_make_clauses
+ *		The same of several, which may be RestrictInfos with levels of their own.
+ *
+ * Conditions that need no row are left out.
  */
-int
-sk_array_length(Node *array)
+List *
+sk_make_clauses(List *clauses, Index level)
 {
-	if (!OidIsValid(get_base_element_type(exprType(array))))
-		return 1;
-	while (IsA(array, RelabelType))
-		array = (Node *) ((RelabelType *) array)->arg;
-	if (IsA(array, Const) && !((Const *) array)->constisnull)
-	{
-		ArrayType  *value = DatumGetArrayTypeP(((Const *) array)->constvalue);
+	List	   *result = NIL;
+	ListCell   *lc;
 
-		return ArrayGetNItems(ARR_NDIM(value), ARR_DIMS(value));
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst(lc);
+
+		if (!IsA(rinfo, RestrictInfo))
+			result = lappend(result, sk_make_clause((Expr *) rinfo, level));
+		else if (!rinfo->pseudoconstant)
+			result = lappend(result, sk_make_clause(rinfo->clause, rinfo->security_level));
 	}
-	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
-		return list_length(((ArrayExpr *) array)->elements);
-	return -1;
+	return result;
+}
+
+/*
+ * sk_mentions
+ *		Does an expression have a column of a relation?
+ */
+bool
+sk_mentions(Node *expr, Index relid, AttrNumber attnum)
+{
+	Bitmapset  *attnums = NULL;
+
+	pull_varattnos(expr, relid, &attnums);
+	return bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, attnums);
 }
 
 /*

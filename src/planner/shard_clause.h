@@ -21,7 +21,8 @@ typedef struct SkClause
 } SkClause;
 
 extern SkClause *sk_make_clause(Expr *expr, Index level);
-extern int	sk_array_length(Node *array);
+extern List *sk_make_clauses(List *clauses, Index level);
+extern bool sk_mentions(Node *expr, Index relid, AttrNumber attnum);
 extern Expr *sk_shard_is(const SkShardKey *key, Expr *value);
 extern Expr *sk_shard_in(const SkShardKey *key, Expr *list);
 extern ArrayExpr *sk_shard_array(List *shards);

@@ -72,8 +72,7 @@ sk_is_usual_moment(const Const *value)
 	if (!IsA(value, Const) || value->constisnull)
 		return false;
 	moment = DatumGetTimestamp(value->constvalue);
-	return TIMESTAMP_NOT_FINITE(moment) ||
-		(moment >= SK_FIRST_USUAL && moment < SK_LAST_USUAL);
+	return TIMESTAMP_NOT_FINITE(moment) || sk_is_usual(moment);
 }
 
 #endif							/* SK_SHARD_KEY_H */

@@ -46,8 +46,8 @@ static bool contains_call(Node *node, void *context);
 static bool misses_column(Node *expr, Oid relid, bool *has_virtual);
 static Datum list_keys(const SkShardKey *key, Oid relid);
 static bool print_key(Node *key, Oid relid, Datum *text);
-static bool list_key_columns(const SkShardKey *key, Oid relid, Datum *columns, Interval **bucket);
-static bool list_null_columns(const SkShardKey *key, Datum *columns);
+static Datum list_key_columns(const SkShardKey *key, Oid relid, Interval **bucket);
+static Datum list_null_columns(const SkShardKey *key);
 static bool read_bucket(Node *key, Interval **bucket);
 
 /*
@@ -79,7 +79,7 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 	SkShardKey	key = {0};
 	TupleDesc	desc;
 	Datum		values[RESULT_COUNT] = {0};
-	bool		nulls[RESULT_COUNT] = {true, true, true, true, true, true, true, true};
+	bool		nulls[RESULT_COUNT];
 	Interval   *bucket = NULL;
 
 	if (expr == NULL || IsA(expr, PartitionBoundSpec))
@@ -98,30 +98,23 @@ spanner_read_shard_key(PG_FUNCTION_ARGS)
 		problem = "a key is a virtual generated column";
 	if (found)
 	{
-		nulls[RESULT_COLUMN_NUMBER] = attnum == 0;
 		values[RESULT_COLUMN_NUMBER] = Int16GetDatum(attnum);
-		nulls[RESULT_SHARDS] = key.shards == 0;
 		values[RESULT_SHARDS] = Int32GetDatum(key.shards);
-		nulls[RESULT_KEYS] = false;
 		values[RESULT_KEYS] = list_keys(&key, relid);
-	}
-	if (problem == NULL && list_key_columns(&key, relid, &values[RESULT_KEY_COLUMNS], &bucket))
-	{
-		nulls[RESULT_KEY_COLUMNS] = false;
-		nulls[RESULT_TIME_BUCKET] = bucket == NULL;
-		values[RESULT_TIME_BUCKET] = IntervalPGetDatum(bucket);
 	}
 	if (problem == NULL)
 	{
-		nulls[RESULT_DERIVABLE] = false;
+		values[RESULT_KEY_COLUMNS] = list_key_columns(&key, relid, &bucket);
+		if (values[RESULT_KEY_COLUMNS] != 0)
+			values[RESULT_TIME_BUCKET] = IntervalPGetDatum(bucket);
 		values[RESULT_DERIVABLE] = BoolGetDatum(key.can_derive);
-		nulls[RESULT_NULL_COLUMNS] = !list_null_columns(&key, &values[RESULT_NULL_COLUMNS]);
+		values[RESULT_NULL_COLUMNS] = list_null_columns(&key);
 	}
 	else
-	{
-		nulls[RESULT_PROBLEM] = false;
 		values[RESULT_PROBLEM] = CStringGetTextDatum(problem);
-	}
+	for (int i = 0; i < RESULT_COUNT; i++)
+		nulls[i] = values[i] == 0;
+	nulls[RESULT_DERIVABLE] = problem != NULL;
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
 													  values, nulls)));
 }
@@ -225,10 +218,10 @@ print_key(Node *key, Oid relid, Datum *text)
 
 /*
  * The columns of a shard that add_shard_key() can make: each key is one, or all
- * that are times are in the same bucket.  False for any other shard.
+ * that are times are in the same bucket.  0 for any other shard.
  */
-static bool
-list_key_columns(const SkShardKey *key, Oid relid, Datum *columns, Interval **bucket)
+static Datum
+list_key_columns(const SkShardKey *key, Oid relid, Interval **bucket)
 {
 	List	   *args = sk_hashed_keys(key);
 	Datum	   *names = palloc(Max(list_length(args), 1) * sizeof(Datum));
@@ -236,7 +229,7 @@ list_key_columns(const SkShardKey *key, Oid relid, Datum *columns, Interval **bu
 	ListCell   *lc;
 
 	if (key->form != SK_SHARD_ID)
-		return false;
+		return 0;
 	foreach(lc, args)
 	{
 		Node	   *column = lfirst(lc);
@@ -245,23 +238,24 @@ list_key_columns(const SkShardKey *key, Oid relid, Datum *columns, Interval **bu
 		if (sk_is_bucket(column))
 		{
 			if (!read_bucket(column, bucket))
-				return false;
+				return 0;
 			column = lsecond(((FuncExpr *) column)->args);
 		}
 		else if (type == TIMESTAMPOID || type == TIMESTAMPTZOID)
 			plain_times++;
 		if (!IsA(column, Var) || ((Var *) column)->varattno <= 0)
-			return false;
+			return 0;
 		names[foreach_current_index(lc)] =
 			DirectFunctionCall1(namein, CStringGetDatum(get_attname(relid, ((Var *) column)->varattno, false)));
 	}
-	*columns = PointerGetDatum(construct_array(names, list_length(args), NAMEOID, NAMEDATALEN, false,
-											   TYPALIGN_CHAR));
-	return *bucket == NULL || plain_times == 0;
+	if (*bucket != NULL && plain_times > 0)
+		return 0;
+	return PointerGetDatum(construct_array(names, list_length(args), NAMEOID, NAMEDATALEN, false,
+										   TYPALIGN_CHAR));
 }
 
-static bool
-list_null_columns(const SkShardKey *key, Datum *columns)
+static Datum
+list_null_columns(const SkShardKey *key)
 {
 	Bitmapset  *set;
 	Datum	   *list;
@@ -269,13 +263,12 @@ list_null_columns(const SkShardKey *key, Datum *columns)
 	int			column = -1;
 
 	if (!sk_null_columns(key, &set))
-		return false;
+		return 0;
 	list = palloc((bms_num_members(set) + 1) * sizeof(Datum));
 	while ((column = bms_next_member(set, column)) >= 0)
 		list[count++] = Int16GetDatum(column);
-	*columns = PointerGetDatum(construct_array(list, count, INT2OID, sizeof(int16), true,
-											   TYPALIGN_SHORT));
-	return true;
+	return PointerGetDatum(construct_array(list, count, INT2OID, sizeof(int16), true,
+										   TYPALIGN_SHORT));
 }
 
 /* Is it a bucket as shard_expression() writes them, of the same length as others? */

@@ -3,21 +3,10 @@
  * shard_statistics.c
  *	  Statistics objects that load the library in time.
  *
- * When the planner looks at a table, it simplifies the expressions of the
- * table's extended statistics.  A call of shard_id() there has a support
- * function of ours.  So the library is loaded before the hook on the table is
- * called, even for the first query of a session.  Therefore a table that has a
- * shard column gets such a statistics object when it is created or altered, and
- * loses it together with the shard column.  ANALYZE does not fill it.
- *
  * The table's owner creates and owns the object, under the rules for code that
  * runs as somebody else.  No text is parsed, and only a call of shard_id() with
  * constants and columns is stored.  Where that is not possible, nothing
- * happens: the command must not fail because of it.
- *
- * One such object is enough, whoever has made it.  Ours goes when there is
- * another, and before a command that needs its name: a table is copied together
- * with its statistics by Citus, and by users.
+ * happens: the command must not fail because of it.  ANALYZE does not fill it.
  *
  * src/planner/shard_statistics.c
  *

@@ -631,8 +631,6 @@ largest_stored(List *columns)
 {
 	List	   *relids = NIL;
 	StringInfoData query;
-	int64		result;
-	bool		isnull;
 	ListCell   *lc;
 
 	initStringInfo(&query);
@@ -648,8 +646,7 @@ largest_stored(List *columns)
 		relids = list_append_unique_oid(relids, column->objectId);
 	}
 	appendStringInfoChar(&query, ')');
-	sk_query_row(relids, query.data, 1, &result, &isnull);
-	return isnull ? 0 : Max(result, 0);
+	return Max(sk_query_number(relids, query.data), 0);
 }
 
 /*
@@ -924,15 +921,11 @@ last_counter(const SkSequence *seq, List *columns, int64 limit)
 {
 	List	   *relids;
 	char	   *counted = counted_values(seq, columns, &relids);
-	int64		result;
-	bool		isnull;
 
-	sk_query_row(relids,
-				 psprintf("SELECT pg_catalog.max(c) FROM (%s) counted"
-						  " WHERE c OPERATOR(pg_catalog.<=) '" INT64_FORMAT "'",
-						  counted, limit),
-				 1, &result, &isnull);
-	return isnull ? 0 : result;
+	return sk_query_number(relids,
+						   psprintf("SELECT pg_catalog.max(c) FROM (%s) counted"
+									" WHERE c OPERATOR(pg_catalog.<=) '" INT64_FORMAT "'",
+									counted, limit));
 }
 
 /*

@@ -107,7 +107,7 @@ sk_ddl_change_rows(SkDdlText *ddl, SkStatement *statement)
 								   sk_ddl_translate(ddl, statement->expr, NIL, true));
 
 	ddl->commands = lappend(ddl->commands, command);
-	sk_run_statement(command);
+	sk_run_command(command);
 }
 
 /* CREATE SEQUENCE [ IF NOT EXISTS ] name [ clause ... ] */

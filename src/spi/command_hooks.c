@@ -38,7 +38,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "spanner_keys.h"
@@ -83,8 +82,7 @@ static void end_command(Node *command);
 static List *command_relations(void);
 static void call_function(ReturnSetInfo *result);
 static SkCommandRelation *read_relation(TupleTableSlot *row);
-static Oid	statistics_table(Oid object);
-static Oid	trigger_table(Oid object);
+static Oid	table_of(Oid class, Oid object);
 static bool changes_columns(Node *command);
 static bool keeps_columns(AlterTableCmd *cmd);
 
@@ -281,10 +279,8 @@ read_relation(TupleTableSlot *row)
 		return NULL;
 	classid = DatumGetObjectId(row->tts_values[SK_COMMAND_CLASS - 1]);
 	relid = DatumGetObjectId(row->tts_values[SK_COMMAND_OBJECT - 1]);
-	if (classid == StatisticExtRelationId)
-		relid = statistics_table(relid);
-	else if (classid == TriggerRelationId)
-		relid = trigger_table(relid);
+	if (classid == StatisticExtRelationId || classid == TriggerRelationId)
+		relid = table_of(classid, relid);
 	else if (classid != RelationRelationId)
 		return NULL;
 	relkind = get_rel_relkind(relid);
@@ -300,33 +296,18 @@ read_relation(TupleTableSlot *row)
 	return relation;
 }
 
-/* The table of a statistics object, which is altered with it. */
+/* The table of a trigger, or of a statistics object, which is altered with it. */
 static Oid
-statistics_table(Oid object)
+table_of(Oid class, Oid object)
 {
-	HeapTuple	tuple = SearchSysCache1(STATEXTOID, ObjectIdGetDatum(object));
-	Oid			result = InvalidOid;
+	Relation	catalog = table_open(class, AccessShareLock);
+	HeapTuple	tuple = get_catalog_object_by_oid(catalog, get_object_attnum_oid(class), object);
 
-	if (HeapTupleIsValid(tuple))
-	{
-		result = ((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxrelid;
-		ReleaseSysCache(tuple);
-	}
-	return result;
-}
-
-/* The table of a trigger. */
-static Oid
-trigger_table(Oid object)
-{
-	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
-	HeapTuple	tuple = get_catalog_object_by_oid(catalog, Anum_pg_trigger_oid, object);
-	Oid			result = InvalidOid;
-
-	if (HeapTupleIsValid(tuple))
-		result = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
 	table_close(catalog, AccessShareLock);
-	return result;
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	return class == TriggerRelationId ? ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid :
+		((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxrelid;
 }
 
 /*

@@ -86,65 +86,42 @@ static const char *const extensions[] = {
 	SK_EXTENSION "_splits"
 };
 
+#define SK_SYMBOL "spanner_"
+
 /* Its function in C, once it has been looked for. */
 typedef struct OwnFunction
 {
 	const char *schema;
-	const char *name;
-	const char *symbol;			/* in the library */
-	int			nargs;
-	Oid			types[6];
+	const char *name;			/* its symbol begins with "spanner_" and that */
+	Oid			types[6];		/* of its arguments */
 	bool		is_cached;
 	Oid			oid;			/* InvalidOid if there is none */
 } OwnFunction;
 
 static OwnFunction functions[] = {
-	[SK_FUNCTION_ALL_SHARDS] =
-	{SK_INTERNAL_SCHEMA, "all_shards", "spanner_all_shards", 1, {INT4OID}},
-	[SK_FUNCTION_ASCENDING_NEXTVAL] =
-	{SK_INTERNAL_SCHEMA, "ascending_nextval", "spanner_ascending_nextval", 2, {REGCLASSOID, INT4OID}},
-	[SK_FUNCTION_ASSIGN_ON_COMMIT] =
-	{SK_SCHEMA, "assign_on_commit", "spanner_assign_on_commit", 0, {InvalidOid}},
-	[SK_FUNCTION_BIT_REVERSE] =
-	{SK_SCHEMA, "bit_reverse", "spanner_bit_reverse", 2, {INT8OID, BOOLOID}},
-	[SK_FUNCTION_CURRVAL] =
-	{SK_SCHEMA, "currval", "spanner_currval", 1, {REGCLASSOID}},
-	[SK_FUNCTION_FINGERPRINT_BYTES] =
-	{SK_SCHEMA, "farm_fingerprint", "spanner_farm_fingerprint_bytea", 1, {BYTEAOID}},
-	[SK_FUNCTION_FINGERPRINT_TEXT] =
-	{SK_SCHEMA, "farm_fingerprint", "spanner_farm_fingerprint_text", 1, {TEXTOID}},
-	[SK_FUNCTION_LASTVAL] =
-	{SK_SCHEMA, "lastval", "spanner_lastval", 0, {InvalidOid}},
-	[SK_FUNCTION_MAP_COUNTER] =
-	{SK_INTERNAL_SCHEMA, "map_counter", "spanner_map_counter", 2, {INT8OID, REGCLASSOID}},
-	[SK_FUNCTION_MAY_CALL] =
-	{SK_INTERNAL_SCHEMA, "may_call", "spanner_may_call", 1, {REGPROCEDUREOID}},
-	[SK_FUNCTION_MAY_DRAW] =
-	{SK_INTERNAL_SCHEMA, "may_draw", "spanner_may_draw", 2, {REGCLASSOID, REGPROCEDUREOID}},
-	[SK_FUNCTION_NEXTVAL] =
-	{SK_SCHEMA, "nextval", "spanner_nextval", 1, {REGCLASSOID}},
-	[SK_FUNCTION_NEXT_VALUE] =
-	{SK_SCHEMA, "next_value", "spanner_next_value", 1, {TEXTOID}},
-	[SK_FUNCTION_NEXT_VALUE_OF_SERIES] =
-	{SK_SCHEMA, "next_value", "spanner_next_value", 2, {TEXTOID, TEXTARRAYOID}},
-	[SK_FUNCTION_SEQUENCE_SUPPORT] =
-	{SK_INTERNAL_SCHEMA, "sequence_support", "spanner_sequence_support", 1, {INTERNALOID}},
-	[SK_FUNCTION_SETVAL] =
-	{SK_INTERNAL_SCHEMA, "setval", "spanner_setval", 2, {REGCLASSOID, INT8OID}},
-	[SK_FUNCTION_SETVAL_CALLED] =
-	{SK_INTERNAL_SCHEMA, "setval", "spanner_setval", 3, {REGCLASSOID, INT8OID, BOOLOID}},
-	[SK_FUNCTION_SHARD_ID] =
-	{SK_SCHEMA, "shard_id", "spanner_shard_id", 2, {INT4OID, ANYOID}},
-	[SK_FUNCTION_SHARD_IDS] =
-	{SK_INTERNAL_SCHEMA, "shard_ids", "spanner_shard_ids", 2, {INT4OID, ANYOID}},
-	[SK_FUNCTION_STRING_TO_BYTES] =
-	{SK_INTERNAL_SCHEMA, "string_to_bytes", "spanner_string_to_bytes", 1, {TEXTOID}},
-	[SK_FUNCTION_TIME_BUCKETS] =
-	{SK_INTERNAL_SCHEMA, "time_buckets", "spanner_time_buckets", 6, {INTERVALOID, TIMESTAMPOID, TIMESTAMPOID, TIMESTAMPOID, BOOLOID, INT4OID}},
-	[SK_FUNCTION_TIME_BUCKETS_TZ] =
-	{SK_INTERNAL_SCHEMA, "time_buckets", "spanner_time_buckets", 6, {INTERVALOID, TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID, BOOLOID, INT4OID}},
-	[SK_FUNCTION_TIMESTAMP_TO_STRING] =
-	{SK_SCHEMA, "timestamp_to_string", "spanner_timestamp_to_string", 2, {TIMESTAMPTZOID, TEXTOID}},
+	[SK_FUNCTION_ALL_SHARDS] = {SK_INTERNAL_SCHEMA, "all_shards", {INT4OID}},
+	[SK_FUNCTION_ASCENDING_NEXTVAL] = {SK_INTERNAL_SCHEMA, "ascending_nextval", {REGCLASSOID, INT4OID}},
+	[SK_FUNCTION_ASSIGN_ON_COMMIT] = {SK_SCHEMA, "assign_on_commit", {InvalidOid}},
+	[SK_FUNCTION_BIT_REVERSE] = {SK_SCHEMA, "bit_reverse", {INT8OID, BOOLOID}},
+	[SK_FUNCTION_CURRVAL] = {SK_SCHEMA, "currval", {REGCLASSOID}},
+	[SK_FUNCTION_FINGERPRINT_BYTES] = {SK_SCHEMA, "farm_fingerprint", {BYTEAOID}},
+	[SK_FUNCTION_FINGERPRINT_TEXT] = {SK_SCHEMA, "farm_fingerprint", {TEXTOID}},
+	[SK_FUNCTION_LASTVAL] = {SK_SCHEMA, "lastval", {InvalidOid}},
+	[SK_FUNCTION_MAP_COUNTER] = {SK_INTERNAL_SCHEMA, "map_counter", {INT8OID, REGCLASSOID}},
+	[SK_FUNCTION_MAY_CALL] = {SK_INTERNAL_SCHEMA, "may_call", {REGPROCEDUREOID}},
+	[SK_FUNCTION_MAY_DRAW] = {SK_INTERNAL_SCHEMA, "may_draw", {REGCLASSOID, REGPROCEDUREOID}},
+	[SK_FUNCTION_NEXTVAL] = {SK_SCHEMA, "nextval", {REGCLASSOID}},
+	[SK_FUNCTION_NEXT_VALUE] = {SK_SCHEMA, "next_value", {TEXTOID}},
+	[SK_FUNCTION_NEXT_VALUE_OF_SERIES] = {SK_SCHEMA, "next_value", {TEXTOID, TEXTARRAYOID}},
+	[SK_FUNCTION_SEQUENCE_SUPPORT] = {SK_INTERNAL_SCHEMA, "sequence_support", {INTERNALOID}},
+	[SK_FUNCTION_SETVAL] = {SK_INTERNAL_SCHEMA, "setval", {REGCLASSOID, INT8OID}},
+	[SK_FUNCTION_SETVAL_CALLED] = {SK_INTERNAL_SCHEMA, "setval", {REGCLASSOID, INT8OID, BOOLOID}},
+	[SK_FUNCTION_SHARD_ID] = {SK_SCHEMA, "shard_id", {INT4OID, ANYOID}},
+	[SK_FUNCTION_SHARD_IDS] = {SK_INTERNAL_SCHEMA, "shard_ids", {INT4OID, ANYOID}},
+	[SK_FUNCTION_STRING_TO_BYTES] = {SK_INTERNAL_SCHEMA, "string_to_bytes", {TEXTOID}},
+	[SK_FUNCTION_TIME_BUCKETS] = {SK_INTERNAL_SCHEMA, "time_buckets", {INTERVALOID, TIMESTAMPOID, TIMESTAMPOID, TIMESTAMPOID, BOOLOID, INT4OID}},
+	[SK_FUNCTION_TIME_BUCKETS_TZ] = {SK_INTERNAL_SCHEMA, "time_buckets", {INTERVALOID, TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID, BOOLOID, INT4OID}},
+	[SK_FUNCTION_TIMESTAMP_TO_STRING] = {SK_SCHEMA, "timestamp_to_string", {TIMESTAMPTZOID, TEXTOID}},
 };
 
 /* Is "extension" cached, perhaps as InvalidOid? */
@@ -229,21 +206,11 @@ Oid
 sk_extension_owner(const char *name)
 {
 	Relation	catalog = table_open(ExtensionRelationId, AccessShareLock);
-	Oid			result = InvalidOid;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	HeapTuple	tuple = get_catalog_object_by_oid(catalog, Anum_pg_extension_oid,
+												  get_extension_oid(name, true));
 
-	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber,
-				F_NAMEEQ, CStringGetDatum(name));
-	scan = systable_beginscan(catalog, ExtensionNameIndexId, true, NULL, 1,
-							  &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-		result = ((Form_pg_extension) GETSTRUCT(tuple))->extowner;
-	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
-	return result;
+	return HeapTupleIsValid(tuple) ? ((Form_pg_extension) GETSTRUCT(tuple))->extowner : InvalidOid;
 }
 
 /*
@@ -400,9 +367,6 @@ find_extension(void)
 	return extension;
 }
 
-/*
- * Is it the name of an extension of the library?
- */
 static bool
 is_own_extension(const char *name)
 {
@@ -424,6 +388,7 @@ find_function(SkFunction function)
 {
 	OwnFunction *f = &functions[function];
 	uint64		before = invalidations;
+	int			count = 0;
 	Oid			schema;
 	HeapTuple	tuple = NULL;
 
@@ -432,10 +397,12 @@ find_function(SkFunction function)
 		return f->oid;
 	watch_objects();
 	f->oid = InvalidOid;
+	while (count < lengthof(f->types) && OidIsValid(f->types[count]))
+		count++;
 	schema = get_namespace_oid(f->schema, true);
 	if (OidIsValid(schema))
 		tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(f->name),
-								PointerGetDatum(buildoidvector(f->types, f->nargs)),
+								PointerGetDatum(buildoidvector(f->types, count)),
 								ObjectIdGetDatum(schema));
 	/* the look may have accepted that something has changed */
 	f->is_cached = before == invalidations;
@@ -446,8 +413,10 @@ find_function(SkFunction function)
 		bool		isnull;
 		Datum		source = SysCacheGetAttr(PROCNAMEARGSNSP, tuple,
 											 Anum_pg_proc_prosrc, &isnull);
+		char	   *symbol = isnull ? "" : TextDatumGetCString(source);
 
-		if (!isnull && strcmp(TextDatumGetCString(source), f->symbol) == 0)
+		if (strncmp(symbol, SK_SYMBOL, strlen(SK_SYMBOL)) == 0 &&
+			strncmp(symbol +strlen(SK_SYMBOL), f->name, strlen(f->name)) == 0)
 			f->oid = ((Form_pg_proc) GETSTRUCT(tuple))->oid;
 	}
 	ReleaseSysCache(tuple);

@@ -3,14 +3,8 @@
  * relation_query.c
  *	  Asking about relations that are known by their OIDs.
  *
- * A name can mean another relation at any time: to rename a schema takes no
- * lock on what is in it.  So a query of ours is analyzed once, by its text.
- * Then each relation in it must be one that the caller has locked, and each
- * function one of the server or of ours.  That analysis is planned and run;
- * nothing is looked up by name again, as a cached plan would be.
- *
- * Expressions of indexes and partition keys are put into the analyzed query as
- * the catalogs have them.  Their text could be read in another way.
+ * Nothing is looked up by name again once the text has been analyzed, as a cached
+ * plan would be: to rename a schema takes no lock on what is in it.
  *
  * Whose rights: the text is analyzed, and privileges are checked, as the
  * current user.  What is planned and run calls functions that the owner has
@@ -118,36 +112,34 @@ sk_query_relation(const SkRelationQuery *source, TupleTableSlot **slot)
 }
 
 /*
- * sk_query_row
- *		Run a query of one row, and take its "count" columns, all bigint.
- *
- * Sets "isnull" for each.
+ * sk_query_number
+ *		Run a query that gives one bigint; 0 if that is NULL.
  */
-void
-sk_query_row(List *relids, const char *text, int count, int64 *values,
-			 bool *isnull)
+int64
+sk_query_number(List *relids, const char *text)
 {
+	Oid			type = INT8OID;
 	SkRelationQuery query = {0};
-	Oid		   *types = palloc(count * sizeof(Oid));
-	Tuplestorestate *rows;
 	TupleTableSlot *slot;
+	Tuplestorestate *rows;
+	int64		result;
+	bool		isnull;
 
-	for (int i = 0; i < count; i++)
-		types[i] = INT8OID;
 	query.text = text;
 
 	query.relids = relids;
-	query.column_count = count;
-	query.types = types;
+	query.column_count = 1;
+	query.types = &type;
 	query.all_rows = true;
 	rows = sk_query_relation(&query, &slot);
 	if (!tuplestore_gettupleslot(rows, true, false, slot))
 		elog(ERROR, "query returned no row: %s", text);
-	for (int i = 0; i < count; i++)
-		values[i] = DatumGetInt64(slot_getattr(slot, i + 1, &isnull[i]));
+	result = DatumGetInt64(slot_getattr(slot, 1, &isnull));
+	if (isnull)
+		result = 0;
 	ExecDropSingleTupleTableSlot(slot);
 	tuplestore_end(rows);
-	pfree(types);
+	return result;
 }
 
 /*

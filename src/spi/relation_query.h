@@ -31,8 +31,7 @@ typedef struct SkRelationQuery
 
 extern Tuplestorestate *sk_query_relation(const SkRelationQuery *query,
 										  TupleTableSlot **slot);
-extern void sk_query_row(List *relids, const char *text, int count,
-						 int64 *values, bool *isnull);
+extern int64 sk_query_number(List *relids, const char *text);
 extern void sk_check_one_owner(Oid relid);
 
 #endif							/* SK_RELATION_QUERY_H */

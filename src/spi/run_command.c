@@ -29,31 +29,16 @@
 
 /*
  * sk_run_command
- *		Run one utility command.
- */
-void
-sk_run_command(const char *command)
-{
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(command, false, 0) != SPI_OK_UTILITY)
-		elog(ERROR, "command failed: %s", command);
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
-}
-
-/*
- * sk_run_statement
  *		Run one statement of any kind, and pass over what it returns.
  */
 void
-sk_run_statement(const char *statement)
+sk_run_command(const char *command)
 {
 	int			result;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	result = SPI_execute(statement, false, 0);
+	result = SPI_execute(command, false, 0);
 	if (result < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -13,7 +13,6 @@
 #include "nodes/primnodes.h"
 
 extern void sk_run_command(const char *command);
-extern void sk_run_statement(const char *statement);
 extern List *sk_query_texts(const char *query);
 extern char *sk_query_text(const char *query);
 extern char *sk_qualified_name(Oid relid);

@@ -96,7 +96,7 @@ spanner_run_as(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("not a single command: %s", command)));
 	enter_role(&scope, role);
-	sk_run_statement(command);
+	sk_run_command(command);
 	sk_owner_exit(&scope);
 	PG_RETURN_VOID();
 }

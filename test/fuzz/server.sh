@@ -45,7 +45,7 @@ clang_library()
 }
 
 # Functions that fuzz_ddl.c has in the place of our own.
-wrapped="sk_query_text sk_run_command sk_run_statement"
+wrapped="sk_query_text sk_run_command"
 
 # The rooms that the targets need, and the targets, become a library.
 build()

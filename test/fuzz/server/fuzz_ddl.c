@@ -27,7 +27,6 @@
 #include "spi/run_command.h"
 
 extern void __wrap_sk_run_command(const char *command);
-extern void __wrap_sk_run_statement(const char *statement);
 extern char *__real_sk_query_text(const char *query);
 extern char *__wrap_sk_query_text(const char *query);
 
@@ -208,8 +207,11 @@ __wrap_sk_run_command(const char *command)
 		case T_CreateSchemaStmt:
 		case T_CreateStmt:
 		case T_CreateTrigStmt:
+		case T_DeleteStmt:
 		case T_IndexStmt:
+		case T_InsertStmt:
 		case T_RenameStmt:
+		case T_UpdateStmt:
 		case T_VacuumStmt:
 		case T_VariableSetStmt:
 		case T_ViewStmt:
@@ -226,18 +228,6 @@ __wrap_sk_run_command(const char *command)
 		default:
 			fuzz_fail("expected command", __FILE__, __LINE__);
 	}
-}
-
-/*
- * __wrap_sk_run_statement
- *		The same for a change of rows.
- */
-void
-__wrap_sk_run_statement(const char *command)
-{
-	Node	   *node = parse_command(command);
-
-	fuzz_check(IsA(node, InsertStmt) || IsA(node, UpdateStmt) || IsA(node, DeleteStmt));
 }
 
 /*
