@@ -182,4 +182,4 @@ DROP TRIGGER count_write ON spanner.allocator;
 SELECT spanner.next_value('counted 2'), spanner.next_value('count 1');
 DROP FUNCTION count_write;
 DROP TABLE counted;
-SELECT count(spanner.drop_allocator(name)) FROM spanner.allocator WHERE name LIKE 'count%' OR name = 'changed';
+SELECT count(spanner.drop_allocator(name)) FROM spanner.allocator WHERE name LIKE 'count%' OR name IN ('changed', 'nested');

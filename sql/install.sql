@@ -1,5 +1,14 @@
 -- The extensions as they are installed: schema, privileges, comments.
 
+-- in a database of its own: other tests leave what needs the extensions
+SELECT current_database() AS former \gset
+CREATE DATABASE regress_install TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C';
+\c regress_install
+CREATE EXTENSION spanner_keys;
+CREATE EXTENSION spanner_keys_ddl;
+CREATE EXTENSION spanner_keys_advisor;
+CREATE EXTENSION spanner_keys_splits;
+
 -- they are fixed to their schema, and need no preloading
 SELECT extname, extrelocatable, nspname
   FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
@@ -157,3 +166,5 @@ CREATE EXTENSION spanner_keys;
 CREATE EXTENSION spanner_keys_ddl;
 CREATE EXTENSION spanner_keys_advisor;
 CREATE EXTENSION spanner_keys_splits;
+\c :"former"
+DROP DATABASE regress_install;

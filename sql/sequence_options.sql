@@ -116,9 +116,10 @@ SELECT spanner.alter_sequence('any_case', 'Local');
 SELECT spanner.create_sequence('x', 'Local(bits=3)');
 SELECT spanner.execute_ddl('CREATE SEQUENCE ddl_case Striped(Stripes=16)');
 SELECT spanner.execute_ddl($$CREATE SEQUENCE option_case OPTIONS (Sequence_Kind = 'Bit_Reversed_Positive')$$);
-CREATE TABLE convert_case (id bigserial, other bigserial);
-SELECT spanner.convert_column('convert_case', 'id', 'STRIPED(Bits=53)');
-SELECT spanner.convert_all('public', 'Striped(Stripes=4)');
+CREATE SCHEMA convert;
+CREATE TABLE convert.convert_case (id bigserial, other bigserial);
+SELECT spanner.convert_column('convert.convert_case', 'id', 'STRIPED(Bits=53)');
+SELECT spanner.convert_all('convert', 'Striped(Stripes=4)');
 SET spanner.default_sequence_kind = 'Striped(Stripes=16)';
 SHOW spanner.default_sequence_kind;
 CREATE SEQUENCE default_case;
@@ -126,7 +127,8 @@ SET spanner.default_sequence_kind = 'LOCAL';
 CREATE SEQUENCE local_case;
 RESET spanner.default_sequence_kind;
 SELECT objname, label FROM pg_seclabels WHERE objname LIKE '%case%' ORDER BY 1;
-DROP TABLE convert_case;
+DROP TABLE convert.convert_case;
+DROP SCHEMA convert;
 DROP SEQUENCE any_case, ddl_case, option_case, default_case, local_case;
 
 -- a label has at most 32 options and 1 kB, and nothing of more is read

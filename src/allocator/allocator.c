@@ -3,11 +3,6 @@
  * allocator.c
  *	  Taking values from allocators, and starting the workers that reserve them.
  *
- * Values come from the shared pool; when that is empty the session waits for
- * the worker to fill it.  The worker cannot reach what the current transaction
- * has changed or locked, and there may be no place for a worker: the session
- * then reserves by itself.
- *
  * Workers come and go under the LWLock of the shared state, see worker.c.  A
  * session that starts one writes the entry that the worker then finds.
  *

@@ -7,13 +7,6 @@
  * Reserving values is no such change.  What was read of rows that the current
  * transaction has written is forgotten at its end.
  *
- * A series is a row of the table with a counter and a stamp of its own.  All
- * else it has of its allocator.  So values are taken from it by its id, as from
- * an allocator, and a change of the allocator is one of all its series.
- *
- * The first one who uses a series makes its row, in its own transaction.
- * Others who want the same series wait for the end of that.
- *
  * src/allocator/cache.c
  *
  *-------------------------------------------------------------------------

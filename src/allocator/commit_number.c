@@ -14,7 +14,6 @@
  * An XactCallback at XACT_EVENT_PRE_COMMIT would come later still, but the
  * updates fire triggers of users, and these may open cursors or foreign
  * transactions which core and other extensions have finished off by then.
- * Here all such code runs where it may.
  *
  * As long as an event is queued, core refuses to truncate, rewrite or drop
  * the table: row versions that were noted stay where they are.
@@ -37,19 +36,6 @@
  * XACT_EVENT_PRE_COMMIT to the release of the locks.  No code of a user runs in
  * between, and what the setting says elsewhere, SyncRepWaitMode included, stays
  * as it is.
- *
- * An allocator gives exactly as many numbers as there are rows that get one.
- * Rows that are gone or have a number already are left out before the
- * allocator is locked, and a row whose update does nothing is an error.
- *
- * Allocators are locked in the order of their ids, their series in an order of
- * their values, to the end of the transaction.  The latest version of their
- * rows counts, whatever the snapshot shows, so that numbering works in every
- * isolation level.
- *
- * What a series counts for are texts.  The value of a column has one text, that
- * which shard_id() hashes, which is the same for all equal values, of another
- * type too, and depends on no setting.
  *
  * Rows are written as the owner of their table, as foreign keys do it: who
  * may insert need not be allowed to update.  The owner, not the one who
@@ -145,16 +131,8 @@ typedef struct LastAssigned
 		int64		allocator_id;
 		int64		table;		/* OID of spanner.allocator */
 	}			key;
-	bool		is_committed;
 	int64		number;
 } LastAssigned;
-
-/* What the current transaction has assigned. */
-typedef struct Assignment
-{
-	LastAssigned *entry;
-	int64		number;
-} Assignment;
 
 /* What the current transaction has to number. */
 typedef struct Numbering
@@ -163,7 +141,7 @@ typedef struct Numbering
 	Unnumbered *rows;
 	uint64		row_space;
 	uint64		rows_ever;
-	List	   *assignments;	/* of Assignment */
+	List	   *assignments;	/* of LastAssigned */
 	Progress	progress;
 	List	   *starts;			/* of Progress, where subtransactions began */
 	bool		is_queueing;
@@ -231,8 +209,6 @@ static bool is_due(Relation rel, HeapTuple tuple, AttrNumber attnum);
 static void leave_out(TriggerData *trigger);
 static bool find_row(Relation rel, AttrNumber attnum, ItemPointer tid,
 					 TupleTableSlot *slot);
-static bool set_target(Target *target, Relation rel, HeapTuple tuple,
-					   char *const *arguments, int count);
 static ArrayType *row_series(const Target *target, Relation rel,
 							 TupleTableSlot *slot);
 static bool is_same_value(TupleTableSlot *old, TupleTableSlot *new,
@@ -242,8 +218,6 @@ static void check_series(const Target *target, Relation rel,
 static Target *find_target(TriggerData *trigger);
 static void note_row(Target *target, ItemPointer tid);
 static bool queue_event(TriggerData *trigger);
-static LastAssigned *last_assigned_entry(int64 allocator_id,
-										 HASHACTION action);
 static void remember_number(int64 id, int64 number);
 static void forget_numbers(Node *command);
 static uint64 collect_due(const Unnumbered *rows, uint64 count, DueRow *due);
@@ -528,26 +502,6 @@ leave_out(TriggerData *trigger)
 }
 
 /*
- * Find columns and an allocator, and check that they fit.
- *
- * "arguments" are the allocator, the column, and those that tell the series.
- * Returns false if the tuple has its number, and needs no allocator.  A dump
- * may restore that later.
- */
-static bool
-set_target(Target *target, Relation rel, HeapTuple tuple,
-		   char *const *arguments, int count)
-{
-	target->relid = RelationGetRelid(rel);
-	sk_numbered_column(rel, arguments + 1, count - 1, &target->column);
-	if (!heap_attisnull(tuple, target->column.attnum, RelationGetDescr(rel)) &&
-		!is_due(rel, tuple, target->column.attnum))
-		return false;
-	target->allocator_id = sk_numbering_allocator(arguments[0])->id;
-	return true;
-}
-
-/*
  * sk_series_text
  *		What a value of a column is in the name of a series.
  *
@@ -655,25 +609,30 @@ check_series(const Target *target, Relation rel,
 }
 
 /*
- * What numbers a row, NULL if it has a number.  Names are looked up for each
- * row: they may have changed in between.
+ * What numbers a row, NULL if it has a number, and needs no allocator: a dump may
+ * restore that later.  Names are looked up for each row: they may have changed in
+ * between.
  */
 static Target *
 find_target(TriggerData *trigger)
 {
-	MemoryContext old;
-	Target		number = {.trigger = trigger->tg_trigger->tgoid};
+	const Trigger *definition = trigger->tg_trigger;
+	Relation	rel = trigger->tg_relation;
+	Target		number = {.trigger = definition->tgoid,.relid = RelationGetRelid(rel)};
 	Target	   *target;
+	MemoryContext old;
 	ListCell   *lc;
-	bool		found = set_target(&number, trigger->tg_relation, new_tuple(trigger),
-								   trigger->tg_trigger->tgargs,
-								   trigger->tg_trigger->tgnargs);
+	bool		is_unnumbered;
 
+	sk_numbered_column(rel, definition->tgargs + 1, definition->tgnargs - 1, &number.column);
+	is_unnumbered = heap_attisnull(new_tuple(trigger), number.column.attnum, RelationGetDescr(rel)) ||
+		is_due(rel, new_tuple(trigger), number.column.attnum);
+	if (is_unnumbered)
+		number.allocator_id = sk_numbering_allocator(definition->tgargs[0])->id;
 	/* a row that keeps its number stays in its series */
 	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
-		check_series(&number, trigger->tg_relation,
-					 trigger->tg_trigslot, trigger->tg_newslot);
-	if (!found)
+		check_series(&number, rel, trigger->tg_trigslot, trigger->tg_newslot);
+	if (!is_unnumbered)
 		return NULL;
 	foreach(lc, numbering->targets)
 	{
@@ -765,45 +724,30 @@ queue_event(TriggerData *trigger)
 }
 
 /*
- * NULL if it is only to be found and there is none.  The current transaction
- * has pointers to the entries that it has made.
+ * Note what is the last number when the transaction commits.  The table is made
+ * here, because nothing may fail after that.
  */
-static LastAssigned *
-last_assigned_entry(int64 allocator_id, HASHACTION action)
+static void
+remember_number(int64 id, int64 number)
 {
-	LastAssigned key = {{allocator_id, sk_allocator_table()}};
-	LastAssigned *entry;
-	bool		found;
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	LastAssigned *kept = palloc(sizeof(LastAssigned));
 
-	if (last_assigned != NULL && action == HASH_ENTER &&
-		numbering->assignments == NIL &&
-		hash_get_num_entries(last_assigned) >= SK_MAX_LAST_ASSIGNED)
+	if (last_assigned != NULL && hash_get_num_entries(last_assigned) >= SK_MAX_LAST_ASSIGNED)
 	{
 		hash_destroy(last_assigned);
 		last_assigned = NULL;
 	}
 	if (last_assigned == NULL)
 	{
-		HASHCTL		ctl = {.keysize = sizeof(key.key),.entrysize = sizeof(LastAssigned)};
+		HASHCTL		ctl = {.keysize = sizeof(kept->key),.entrysize = sizeof(LastAssigned)};
 
 		last_assigned = hash_create("spanner_keys last numbers", 16, &ctl,
 									HASH_ELEM | HASH_BLOBS);
 	}
-	entry = hash_search(last_assigned, &key.key, action, &found);
-	if (entry != NULL && !found)
-		entry->is_committed = false;
-	return entry;
-}
-
-/* The entry is made here, because nothing may fail after the commit. */
-static void
-remember_number(int64 id, int64 number)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
-	Assignment *kept = palloc(sizeof(Assignment));
-
 	Assert(numbering->progress.assignments <= list_length(numbering->assignments));
-	kept->entry = last_assigned_entry(id, HASH_ENTER);
+	kept->key.allocator_id = id;
+	kept->key.table = sk_allocator_table();
 	kept->number = number;
 	/* those behind are of subtransactions that were rolled back */
 	numbering->assignments =
@@ -816,17 +760,13 @@ remember_number(int64 id, int64 number)
 static void
 forget_numbers(Node *command)
 {
-	HASH_SEQ_STATUS status;
-	LastAssigned *entry;
-
-	if (!IsA(command, DiscardStmt) || last_assigned == NULL ||
-		(((DiscardStmt *) command)->target != DISCARD_ALL &&
-		 ((DiscardStmt *) command)->target != DISCARD_SEQUENCES))
-		return;
-	/* the current transaction has pointers to the entries */
-	hash_seq_init(&status, last_assigned);
-	while ((entry = hash_seq_search(&status)) != NULL)
-		entry->is_committed = false;
+	if (IsA(command, DiscardStmt) && last_assigned != NULL &&
+		(((DiscardStmt *) command)->target == DISCARD_ALL ||
+		 ((DiscardStmt *) command)->target == DISCARD_SEQUENCES))
+	{
+		hash_destroy(last_assigned);
+		last_assigned = NULL;
+	}
 }
 
 /*
@@ -1255,12 +1195,13 @@ end_transaction(XactEvent event, void *arg)
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
-			for (int i = 0; event == XACT_EVENT_COMMIT && i < count; i++)
+			for (int i = 0; event == XACT_EVENT_COMMIT && last_assigned != NULL && i < count; i++)
 			{
-				Assignment *kept = list_nth(numbering->assignments, i);
+				LastAssigned *kept = list_nth(numbering->assignments, i);
+				LastAssigned *entry = hash_search(last_assigned, &kept->key, HASH_ENTER_NULL, NULL);
 
-				kept->entry->number = kept->number;
-				kept->entry->is_committed = true;
+				if (entry != NULL)
+					entry->number = kept->number;
 			}
 			/* it goes with the memory of the transaction */
 			numbering = NULL;
@@ -1410,13 +1351,18 @@ spanner_last_assigned(PG_FUNCTION_ARGS)
 	SkAllocator *allocator =
 		sk_allocator_find(text_to_cstring(PG_GETARG_TEXT_PP(0)), 0);
 	ArrayType  *series = sk_series_of_argument(fcinfo, 1);
-	LastAssigned *entry;
+	LastAssigned *entry = NULL;
 
 	sk_allocator_check_usage(allocator);
 	if (series != NULL)
 		allocator = sk_allocator_by_series(allocator->id, series, false);
-	entry = allocator == NULL ? NULL : last_assigned_entry(allocator->id, HASH_FIND);
-	if (entry == NULL || !entry->is_committed)
+	if (allocator != NULL && last_assigned != NULL)
+	{
+		LastAssigned key = {{allocator->id, sk_allocator_table()}};
+
+		entry = hash_search(last_assigned, &key.key, HASH_FIND, NULL);
+	}
+	if (entry == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(entry->number);
 }

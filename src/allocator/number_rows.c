@@ -5,8 +5,8 @@
  *
  * spanner.number_rows() makes the allocator, the unique index and the trigger
  * for a column, all with commands that anybody could run, which it returns.
- * The table is locked before it is looked at, and no command runs before all is
- * found to be in order.  Index and trigger have the same name: so
+ * The table is locked before it is looked at, and no command runs before what core
+ * does not refuse is found to be in order.  Index and trigger have the same name: so
  * spanner.stop_numbering() finds the index, also after a dump.
  *
  * Who makes a trigger of spanner.assign_on_commit() by hand, or a default that
@@ -25,7 +25,6 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/relation.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -40,7 +39,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/partcache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -78,11 +76,9 @@ static void check_new_trigger(Oid relid, const char *name);
 static void check_defaults(Oid relid);
 static bool read_allocator(const char *name, SkAllocatorRow *row);
 static bool check_calls(Node *node, void *context);
-static Relation open_table(Oid relid, LOCKMODE mode);
 static List *numbering_triggers(Relation rel, AttrNumber attnum);
 static void read_names(FunctionCallInfo fcinfo, Request *request);
 static void check_tree(const Request *request);
-static void check_partition_key(const Request *request);
 static void add_allocator(Request *request);
 static bool is_numbered(const SkNumberedColumn *column, AttrNumber attnum);
 static bool keeps_unique(const Request *request);
@@ -283,29 +279,6 @@ check_calls(Node *node, void *context)
 	return false;
 }
 
-/* Open a table of the current user's. */
-static Relation
-open_table(Oid relid, LOCKMODE mode)
-{
-	Relation	rel;
-
-	/* nobody locks tables of others */
-	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) &&
-		!object_ownercheck(RelationRelationId, relid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(relid));
-	rel = try_relation_open(relid, mode);
-	if (rel == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table with OID %u does not exist", relid)));
-	if (rel->rd_rel->relkind != RELKIND_RELATION &&
-		rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table", RelationGetRelationName(rel))));
-	return rel;
-}
-
 /*
  * The triggers that number a column, or any column.  They are copies: the
  * relation cache may be built anew at any look into a catalog.
@@ -383,41 +356,13 @@ check_tree(const Request *request)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a partition", RelationGetRelationName(rel)),
 				 errhint("Number the rows of the partitioned table.")));
-	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		check_partition_key(request);
-	else if (has_subclass(RelationGetRelid(rel)))
+	if (rel->rd_rel->relkind == RELKIND_RELATION && has_subclass(RelationGetRelid(rel)))
 		ereport(NOTICE,
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 				 errmsg("rows of tables that inherit from \"%s\" are not numbered",
 						RelationGetRelationName(rel)),
 				 errhint("Call spanner.number_rows() for each of these tables, with allocator => %s.",
 						 quote_literal_cstr(request->allocator))));
-}
-
-/* A unique index of a partitioned table must have its partition key. */
-static void
-check_partition_key(const Request *request)
-{
-	PartitionKey key = RelationGetPartitionKey(request->rel);
-
-	for (int i = 0; i < key->partnatts; i++)
-	{
-		AttrNumber	attnum = key->partattrs[i];
-
-		if (attnum != 0 && is_numbered(&request->column, attnum))
-			continue;
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("numbers of partitioned table \"%s\" cannot be kept unique",
-						RelationGetRelationName(request->rel)),
-				 attnum == 0 ?
-				 errdetail("Its partition key is an expression.") :
-				 errdetail("Column \"%s\" of its partition key is none of those that tell the series.",
-						   get_attname(RelationGetRelid(request->rel), attnum, false)),
-				 attnum == 0 ? 0 :
-				 errhint("Name the column in \"%s\", or make allocator and trigger by hand, without a unique index.",
-						 "series")));
-	}
 }
 
 /* Use the allocator, or have it made for the owner of the table. */
@@ -711,7 +656,8 @@ spanner_number_rows(PG_FUNCTION_ARGS)
 					 errmsg("argument \"%s\" must not be null", arguments[i])));
 	if (!dry_run)
 		sk_check_writable(fcinfo->flinfo->fn_oid);
-	request.rel = open_table(PG_GETARG_OID(0), mode);
+	sk_check_own_table(PG_GETARG_OID(0));
+	request.rel = table_open(PG_GETARG_OID(0), mode);
 	/* nobody writes a number between the look at the table and the trigger */
 	(void) find_all_inheritors(PG_GETARG_OID(0), mode, NULL);
 	read_names(fcinfo, &request);
@@ -744,13 +690,17 @@ spanner_number_rows(PG_FUNCTION_ARGS)
 Datum
 spanner_stop_numbering(PG_FUNCTION_ARGS)
 {
-	Relation	rel = open_table(PG_GETARG_OID(0), AccessExclusiveLock);
 	const char *column = NameStr(*PG_GETARG_NAME(1));
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), column);
-	List	   *triggers = attnum <= 0 ? NIL : numbering_triggers(rel, attnum);
+	Relation	rel;
+	AttrNumber	attnum;
+	List	   *triggers;
 	List	   *commands = NIL;
 	ListCell   *lc;
 
+	sk_check_own_table(PG_GETARG_OID(0));
+	rel = table_open(PG_GETARG_OID(0), AccessExclusiveLock);
+	attnum = get_attnum(RelationGetRelid(rel), column);
+	triggers = attnum <= 0 ? NIL : numbering_triggers(rel, attnum);
 	if (triggers == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

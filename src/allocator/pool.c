@@ -18,12 +18,6 @@
  * session takes its values and its request out of the pool under the same hold
  * of the spinlock.  So the worker can see at any time what is missing.
  *
- * When there is no free pool, that of another allocator is taken over: the one
- * that has not been used for the longest time.  Its values are lost, so the
- * batches of a pool that was taken over begin with what is wanted, and grow.  It is
- * one of the database that has the most, so that nobody can empty the pools of a
- * database that has few.
- *
  * src/allocator/pool.c
  *
  *-------------------------------------------------------------------------
@@ -81,7 +75,6 @@ static TransactionId database_version(void);
 static SkPool *find_pool(const SkPoolKey *key);
 static Share *share_of(Share *shares, Oid dbid);
 static bool is_idle(const SkPool *pool);
-static bool looks_idle(SkPool *pool);
 static int	find_free_pool(void);
 static int *bucket_of(const SkPoolKey *key);
 static void unlink_pool(int index, const SkPoolKey *key);
@@ -625,20 +618,7 @@ share_of(Share *shares, Oid dbid)
 static bool
 is_idle(const SkPool *pool)
 {
-	Assert(sk_spin_lock_is_held(&pool->mutex));
 	return pool->wanted == 0 && !pool->is_filling;
-}
-
-/* The same without the lock: a session may begin to wait at any time. */
-static bool
-looks_idle(SkPool *pool)
-{
-	bool		result;
-
-	SpinLockAcquire(&pool->mutex);
-	result = is_idle(pool);
-	SpinLockRelease(&pool->mutex);
-	return result;
 }
 
 /*
@@ -671,7 +651,8 @@ find_free_pool(void)
 		if (best >= 0 && (share < most ||
 						  (share == most && state->last_used[i] >= state->last_used[best])))
 			continue;
-		if (!looks_idle(&state->pools[i]))
+		/* without its spinlock: give_pool() asks again */
+		if (!is_idle(&state->pools[i]))
 			continue;
 		best = i;
 		most = share;

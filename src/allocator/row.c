@@ -14,8 +14,8 @@
 
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/varlena.h"
 
 #include "allocator/allocator.h"
@@ -157,15 +157,8 @@ sk_series_compare(const ArrayType *a, const ArrayType *b)
 char *
 sk_series_print(ArrayType *series)
 {
-	StringInfoData result;
-	Datum	   *values;
-	int			count;
-
-	initStringInfo(&result);
-	deconstruct_array(series, TEXTOID, -1, false, TYPALIGN_INT, &values, NULL, &count);
-	for (int i = 0; i < count; i++)
-		appendStringInfo(&result, "%s%s", i > 0 ? ", " : "", TextDatumGetCString(values[i]));
-	return result.data;
+	return TextDatumGetCString(OidFunctionCall2(F_ARRAY_TO_STRING_ANYARRAY_TEXT,
+												PointerGetDatum(series), CStringGetTextDatum(", ")));
 }
 
 /*

@@ -16,13 +16,6 @@
  * restricted security context: triggers on it get no rights but those of the
  * owner, in a background worker neither.
  *
- * Whoever waits for a row waits in one of several queues, each a lock on the
- * row's id as a database object, which is held until the row is locked.  So the
- * end of a transaction wakes the heads of the queues and not all waiters, and
- * the first that gets a processor goes on: with a single queue all others would
- * wait for the processor too, where there is other work.  Who has locked the row
- * already does not queue.
- *
  * A session reserves in its own transaction: in mode sync, when rows are
  * numbered at the commit, and when the transaction has changed or locked an
  * allocator.  The first value locks the row, so that everybody else waits for
@@ -30,12 +23,10 @@
  * is written once, just before the transaction commits or is prepared.  A
  * rollback, also of a subtransaction, gives the values back.
  *
- * A trigger on the table sees every change, by whatever command.  Sessions forget
- * what they have cached of allocators through the relation cache.  The pool is emptied just before the transaction commits, while
- * the row is locked: a batch that is reserved later comes after the change, and
- * one that is under way is kept out.  If the transaction fails after that, the
- * values are lost, which does no harm.  A new row has neither pool nor readers,
- * only roles.
+ * A trigger on the table sees every change.  The pool is emptied just before the
+ * transaction commits, while the row is locked: a batch that is reserved later comes
+ * after the change, and one that is under way is kept out.  If the transaction fails
+ * after that, the values are lost, which does no harm.
  *
  * DROP ROLE must know of the roles that the table names, as owners or as those
  * that may use it.  An allocator is no object of the catalogs, so it can have no
@@ -45,13 +36,6 @@
  * sessions without this library.  Whoever writes a role into the table locks
  * the role; whoever revokes the privilege locks it in a mode that conflicts
  * with that.
- *
- * DROP OWNED does not drop allocators: REASSIGN OWNED, which usually comes
- * before it, tells nobody what it does, and counters would be lost.
- *
- * What a dump restores, and what logical replication brings, meets its row by
- * name and series.  The ids, which pools and sessions know it by, are of this
- * database only.
  *
  * src/allocator/table.c
  *
@@ -71,7 +55,6 @@
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "commands/sequence.h"
@@ -126,14 +109,10 @@ PG_FUNCTION_INFO_V1(spanner_on_allocator_change);
 /* What rows are looked for by; the attributes are those of the table. */
 typedef struct RowKey
 {
+	const char *index;
 	ScanKeyData columns[2];
 	int			count;
-	int			index_columns;	/* as many has the index */
 } RowKey;
-
-/* The columns are read by number, which assertions look at. */
-#define HAS_TYPE(tupdesc, column, type) \
-	(TupleDescAttr(tupdesc, (column) - 1)->atttypid == (type))
 
 /* A transaction that changes more allocators empties all pools. */
 #define SK_MAX_CHANGES 100
@@ -144,8 +123,7 @@ typedef struct RowKey
 /* An allocator that the current transaction has changed, 0 for all. */
 typedef struct Change
 {
-	Oid			table;
-	int64		id;
+	SkPoolKey	key;
 	int64		minimum;		/* values from that on may stay */
 	int			level;			/* of the subtransaction */
 } Change;
@@ -224,7 +202,7 @@ static void store_row(TupleTableSlot *slot, const SkAllocatorRow *row);
 static RowKey key_of_id(int64 id);
 static RowKey key_of_name(const char *name, ArrayType *series);
 static RowKey key_of_all_series(const char *name);
-static Oid	index_for(Relation rel, const RowKey *key);
+static SysScanDesc begin_scan(Relation rel, RowKey *key, Snapshot snapshot);
 static bool find_row(Relation rel, const RowKey *key, Snapshot snapshot,
 					 SkAllocatorRow *row, HeapTuple *tuple);
 static bool has_versions(Relation rel, const RowKey *key);
@@ -242,17 +220,12 @@ static SkRowState lock_in_queue(SkTable *table, int64 id);
 static void read_locked(SkTable *table, SkAllocatorRow *row);
 static SkRowState lock_row(SkTable *table, int64 id, LockWaitPolicy policy,
 						   SkAllocatorRow *row);
-static SkRowState lock_whole(SkTable *table, int64 id, LockWaitPolicy policy,
-							 SkAllocatorRow *row);
 static List *series_ids(SkTable *table, const char *name, int limit);
 static bool has_own_triggers(Relation rel);
 static void write_tuple(SkTable *table, CmdType command, TupleTableSlot *new,
 						SkWrite kind);
 static int64 write_row(SkTable *table, CmdType command,
 					   const SkAllocatorRow *row, SkWrite kind);
-#ifdef USE_ASSERT_CHECKING
-static bool marks_ascend(const OwnCounter *counter);
-#endif
 static OwnCounter *find_counter(const SkAllocatorRow *row);
 static void note_own_update(const SkAllocatorRow *row, bool is_moved);
 static OwnCounter *hold_counter(SkAllocatorRow *known);
@@ -277,10 +250,10 @@ static void prepare_drop_owned(Node *command);
 static List *allocators_of_users(Relation rel, List *roles);
 static List *unused_roles(Relation rel);
 static void forget_unused_roles(void);
-static void apply_change(Change *change);
 static HeapTuple complete_row(HeapTuple tuple, TupleDesc tupdesc);
 static HeapTuple merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc);
 static bool meet_row(HeapTuple tuple, TupleDesc tupdesc, int64 id);
+static void discard_changed(bool only_all);
 static void end_transaction(XactEvent event, void *arg);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId parent, void *arg);
@@ -557,7 +530,9 @@ sk_row_lock(SkTable *table, int64 id, SkRowLock how, SkAllocatorRow *row)
 			read_locked(table, row);
 		return state;
 	}
-	state = lock_whole(table, id, how == SK_LOCK_WAIT ? LockWaitBlock : LockWaitSkip, row);
+	state = lock_row(table, id, how == SK_LOCK_WAIT ? LockWaitBlock : LockWaitSkip, row);
+	if (state == SK_ROW_FOUND && !add_parent(table->rel, row))
+		state = SK_ROW_GONE;
 	counter = state == SK_ROW_FOUND ? find_counter(row) : NULL;
 	if (counter != NULL)
 		row->next_value = counter->next;
@@ -710,11 +685,7 @@ fetch_roles(Datum value, Oid type, SkAllocatorRow *row)
 	bool	   *nulls;
 	int			count;
 
-	ArrayType  *array = DatumGetArrayTypeP(value);
-
-	if (ARR_ELEMTYPE(array) != type)
-		elog(ERROR, "unexpected type of roles of an allocator");
-	deconstruct_array(array, type, sizeof(Oid), true,
+	deconstruct_array(DatumGetArrayTypeP(value), type, sizeof(Oid), true,
 					  TYPALIGN_INT, &roles, &nulls, &count);
 	for (int i = 0; i < count; i++)
 		if (!nulls[i])
@@ -798,13 +769,6 @@ fetch_row(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
 
 	Assert(tupdesc->natts >= SK_COLUMN_COUNT);
-	Assert(HAS_TYPE(tupdesc, SK_COLUMN_ID, INT8OID));
-	Assert(HAS_TYPE(tupdesc, SK_COLUMN_MODE, TEXTOID));
-	Assert(HAS_TYPE(tupdesc, SK_COLUMN_NEXT_VALUE, INT8OID));
-	Assert(HAS_TYPE(tupdesc, SK_COLUMN_BATCH_SIZE, INT4OID));
-	Assert(HAS_TYPE(tupdesc, SK_COLUMN_FAILOVER_GAP, INT8OID));
-	Assert(HAS_TYPE(tupdesc, SK_COLUMN_SERVER, NAMEOID));
-	Assert(HAS_TYPE(tupdesc, SK_COLUMN_SERIES, TEXTARRAYOID));
 	heap_deform_tuple(tuple, tupdesc, values, nulls);
 	memset(row, 0, sizeof(SkAllocatorRow));
 	strlcpy(row->name, TextDatumGetCString(VALUE(SK_COLUMN_NAME)), sizeof(row->name));
@@ -927,7 +891,7 @@ store_row(TupleTableSlot *slot, const SkAllocatorRow *row)
 static RowKey
 key_of_id(int64 id)
 {
-	RowKey		key = {.count = 1,.index_columns = 1};
+	RowKey		key = {.index = "allocator_allocator_id_key",.count = 1};
 
 	ScanKeyInit(&key.columns[0], SK_COLUMN_ID, BTEqualStrategyNumber, F_INT8EQ,
 				Int64GetDatum(id));
@@ -938,7 +902,7 @@ key_of_id(int64 id)
 static RowKey
 key_of_name(const char *name, ArrayType *series)
 {
-	RowKey		key = {.count = 2,.index_columns = 2};
+	RowKey		key = {.index = "allocator_pkey",.count = 2};
 
 	ScanKeyInit(&key.columns[0], SK_COLUMN_NAME, BTEqualStrategyNumber, F_TEXTEQ,
 				CStringGetTextDatum(name));
@@ -958,32 +922,15 @@ key_of_all_series(const char *name)
 	return key;
 }
 
-/* The unique index for a key; the scan reads the table if a REINDEX has made it invalid. */
-static Oid
-index_for(Relation rel, const RowKey *key)
+/*
+ * Begin to look for a key, which gets the numbers of the index's columns.  Without
+ * the index the table is read.
+ */
+static SysScanDesc
+begin_scan(Relation rel, RowKey *key, Snapshot snapshot)
 {
-	Oid			result = InvalidOid;
-	ListCell   *lc;
-
-	foreach(lc, RelationGetIndexList(rel))
-	{
-		HeapTuple	tuple = SearchSysCache1(INDEXRELID,
-											ObjectIdGetDatum(lfirst_oid(lc)));
-		Form_pg_index index;
-
-		if (!HeapTupleIsValid(tuple))
-			continue;
-		index = (Form_pg_index) GETSTRUCT(tuple);
-		if (index->indisunique && index->indisvalid && index->indimmediate &&
-			index->indnkeyatts == key->index_columns &&
-			index->indkey.values[0] == key->columns[0].sk_attno &&
-			(key->index_columns == 1 ||
-			 index->indkey.values[1] == key->columns[1].sk_attno) &&
-			heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
-			result = lfirst_oid(lc);
-		ReleaseSysCache(tuple);
-	}
-	return result;
+	return systable_beginscan(rel, get_relname_relid(key->index, RelationGetNamespace(rel)),
+							  true, snapshot, key->count, key->columns);
 }
 
 /* A row as a snapshot shows it.  "row" or "tuple" may be NULL. */
@@ -996,9 +943,7 @@ find_row(Relation rel, const RowKey *key, Snapshot snapshot,
 	HeapTuple	found;
 
 	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
-	/* the scan puts the numbers of the index's columns into the key */
-	scan = systable_beginscan(rel, index_for(rel, key), true, snapshot,
-							  copy.count, copy.columns);
+	scan = begin_scan(rel, &copy, snapshot);
 	found = systable_getnext(scan);
 	if (found != NULL && row != NULL)
 		fetch_row(found, RelationGetDescr(rel), row);
@@ -1229,15 +1174,6 @@ lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
 	return state;
 }
 
-/* Lock a row, and read it with what a series has of its allocator. */
-static SkRowState
-lock_whole(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
-{
-	SkRowState	state = lock_row(table, id, policy, row);
-
-	return state != SK_ROW_FOUND || add_parent(table->rel, row) ? state : SK_ROW_GONE;
-}
-
 /*
  * The ids of the series of an allocator, a list of int64, as many as "limit" at
  * most.
@@ -1246,8 +1182,7 @@ static List *
 series_ids(SkTable *table, const char *name, int limit)
 {
 	RowKey		key = key_of_all_series(name);
-	SysScanDesc scan = systable_beginscan(table->rel, index_for(table->rel, &key), true,
-										  SnapshotSelf, key.count, key.columns);
+	SysScanDesc scan = begin_scan(table->rel, &key, SnapshotSelf);
 	List	   *result = NIL;
 	HeapTuple	tuple;
 
@@ -1366,24 +1301,6 @@ find_counter(const SkAllocatorRow *row)
 	return counters == NULL ? NULL : hash_search(counters, &key, HASH_FIND, NULL);
 }
 
-#ifdef USE_ASSERT_CHECKING
-/* Marks are of levels that have not ended, outermost first. */
-static bool
-marks_ascend(const OwnCounter *counter)
-{
-	int			level = 0;
-	ListCell   *lc;
-
-	foreach(lc, counter->marks)
-	{
-		if (((Mark *) lfirst(lc))->level <= level)
-			return false;
-		level = ((Mark *) lfirst(lc))->level;
-	}
-	return level >= 1 && level <= GetCurrentTransactionNestLevel();
-}
-#endif
-
 /* Lock the row unless that has been done. */
 static OwnCounter *
 hold_counter(SkAllocatorRow *known)
@@ -1394,7 +1311,6 @@ hold_counter(SkAllocatorRow *known)
 	SkTable		table;
 	bool		found;
 
-	Assert(counter == NULL || marks_ascend(counter));
 	if (likely(counter != NULL && !counter->is_stale &&
 			   (known->series == NULL || counter->epoch == sk_allocator_epoch)))
 		return counter;
@@ -1465,7 +1381,6 @@ move_counter(OwnCounter *counter, int64 next)
 		counter->marks = lappend(counter->marks, mark);
 		MemoryContextSwitchTo(old);
 	}
-	Assert(marks_ascend(counter));
 	counter->next = next;
 	counters_moved = true;
 }
@@ -1499,7 +1414,7 @@ write_counter(SkTable *table, OwnCounter *counter)
 	bool		found;
 	bool		isnull;
 
-	Assert(list_length(counter->marks) == 1 && marks_ascend(counter));
+	Assert(list_length(counter->marks) == 1);
 	if (table->rel != NULL && counter->key.table != RelationGetRelid(table->rel))
 	{
 		sk_table_close(table);
@@ -1523,9 +1438,9 @@ write_counter(SkTable *table, OwnCounter *counter)
 	(void) write_row(table, CMD_UPDATE, &row, SK_WRITE_RESERVES);
 	if (sk_mode_has_pool(counter->mode))
 	{
-		Change		all = {(Oid) counter->key.table, counter->key.id, PG_INT64_MAX};
+		SkPoolKey	key = {MyDatabaseId, (Oid) counter->key.table, counter->key.id};
 
-		apply_change(&all);
+		sk_pool_discard(&key, PG_INT64_MAX);
 	}
 }
 
@@ -1576,16 +1491,18 @@ note_change(Oid table, int64 id, int64 minimum)
 	foreach(lc, changes)
 	{
 		change = lfirst(lc);
-		if (change->table != table || (change->id != id && change->id != 0))
+		if (change->key.relid != table ||
+			(change->key.allocator_id != id && change->key.allocator_id != 0))
 			continue;
 		change->minimum = Max(change->minimum, minimum);
 		return;
 	}
 	old = MemoryContextSwitchTo(TopTransactionContext);
 	change = palloc(sizeof(Change));
-	change->table = table;
-	change->id = list_length(changes) < SK_MAX_CHANGES ? id : 0;
-	change->minimum = change->id == 0 ? PG_INT64_MAX : minimum;
+	change->key.dbid = MyDatabaseId;
+	change->key.relid = table;
+	change->key.allocator_id = list_length(changes) < SK_MAX_CHANGES ? id : 0;
+	change->minimum = change->key.allocator_id == 0 ? PG_INT64_MAX : minimum;
 	change->level = GetCurrentTransactionNestLevel();
 	changes = lappend(changes, change);
 	MemoryContextSwitchTo(old);
@@ -1601,7 +1518,7 @@ end_counter(OwnCounter *counter, int level, bool is_commit)
 	int			count = list_length(counter->marks);
 	Mark	   *last = llast(counter->marks);
 
-	Assert(level >= 2 && marks_ascend(counter));
+	Assert(level >= 2);
 	/* changes of the row are undone as well */
 	counter->is_stale |= !is_commit;
 	if (last->level < level)
@@ -1995,14 +1912,6 @@ forget_unused_roles(void)
 	sk_table_close(&table);
 }
 
-static void
-apply_change(Change *change)
-{
-	SkPoolKey	key = {MyDatabaseId, change->table, change->id};
-
-	sk_pool_discard(&key, change->minimum);
-}
-
 /*
  * The tuple of an INSERT, with an id and the stamp of now.  A series has the options
  * of its allocator.
@@ -2132,12 +2041,25 @@ meet_row(HeapTuple tuple, TupleDesc tupdesc, int64 id)
 	return found;
 }
 
+/* Empty the pools of what the transaction has changed, or only those of all allocators. */
+static void
+discard_changed(bool only_all)
+{
+	ListCell   *lc;
+
+	foreach(lc, changes)
+	{
+		Change	   *change = lfirst(lc);
+
+		if (!only_all || change->key.allocator_id == 0)
+			sk_pool_discard(&change->key, change->minimum);
+	}
+}
+
 /* What the transaction has counted is written before pools are emptied. */
 static void
 end_transaction(XactEvent event, void *arg)
 {
-	ListCell   *lc;
-
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
@@ -2150,8 +2072,7 @@ end_transaction(XactEvent event, void *arg)
 			write_counters();
 			if (roles_changed)
 				forget_unused_roles();
-			foreach(lc, changes)
-				apply_change(lfirst(lc));
+			discard_changed(false);
 			break;
 		case XACT_EVENT_PRE_PREPARE:
 			write_counters();
@@ -2167,11 +2088,8 @@ end_transaction(XactEvent event, void *arg)
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
 			/* a worker may have read an allocator of series meanwhile */
-			foreach(lc, event == XACT_EVENT_COMMIT ? changes : NIL)
-			{
-				if (((Change *) lfirst(lc))->id == 0)
-					apply_change(lfirst(lc));
-			}
+			if (event == XACT_EVENT_COMMIT)
+				discard_changed(true);
 			/* what they point to goes with the memory of the transaction */
 			counters = NULL;
 			counters_moved = false;

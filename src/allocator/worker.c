@@ -3,19 +3,11 @@
  * worker.c
  *	  The background workers that reserve values, here or on other servers.
  *
- * The first session that needs a worker starts it.  It fills all pools of its
- * database that have asked for it in one transaction, hands the values out
- * when that is committed, and leaves after a while without work, so that the
- * database can be dropped.
- *
  * Workers come and go under the LWLock of the shared state.  A session marks
  * its pool before it looks for the worker, and the worker looks for marks
  * before it leaves, so no request is missed.
  *
- * Allocators of other servers have a worker of their own.  It asks the other
- * server for a block of values, in a transaction of that server, and goes on
- * with other allocators until the answer is there: no server has to wait for
- * another one.  A request is made anew on a new connection if an older one turns
+ * A request to another server is made anew on a new connection if an older one turns
  * out to be broken, and once more if that is lost too; if only the answer was
  * lost, its values are never used.
  *
@@ -44,7 +36,6 @@
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
-#include "executor/executor.h"
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -59,12 +50,12 @@
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
-#include "utils/tuplestore.h"
 
 #include "allocator/allocator.h"
 #include "spanner_keys.h"
@@ -169,6 +160,7 @@ static List *requests = NIL;
 /* Counts the changes after which a connection may have to be another one. */
 static uint64 servers_epoch = 0;
 
+/* Cancels a step; the worker ignores the signal by which lock_timeout does that. */
 static TimeoutId time_limit;
 
 PGDLLEXPORT void spanner_allocator_worker(Datum arg);
@@ -190,7 +182,6 @@ static void publish(SkRefill *list, int count);
 static void reserve_and_publish(SkRefill *list, int count);
 static void note_change(Datum arg, int cacheid, uint32 hashvalue);
 static void cancel_step(void);
-static void limit_time(int limit_ms);
 static void end_limit(void);
 static void prepare_to_connect(void);
 static int	connect_limit_ms(const ForeignServer *server);
@@ -600,17 +591,6 @@ cancel_step(void)
 	QueryCancelPending = true;
 }
 
-/*
- * Have what a worker does canceled after a time, until end_limit().
- *
- * The worker ignores the signal by which lock_timeout does that.
- */
-static void
-limit_time(int limit_ms)
-{
-	enable_timeout_after(time_limit, limit_ms);
-}
-
 /* Nothing is canceled any more. */
 static void
 end_limit(void)
@@ -749,7 +729,7 @@ open_connection(Connection *connection)
 	snprintf(name, NAMEDATALEN, "spanner_keys " UINT64_FORMAT, ++number);
 
 	sk_role_enter(&scope, userid);
-	limit_time(connect_limit_ms(foreign_server));
+	enable_timeout_after(time_limit, connect_limit_ms(foreign_server));
 	PG_TRY();
 	{
 		(void) call_dblink("dblink_connect", name, server);
@@ -767,48 +747,17 @@ open_connection(Connection *connection)
 static bool
 get_result(const char *name, int64 *first, int64 *last)
 {
-	LOCAL_FCINFO(fcinfo, 1);
-	ReturnSetInfo result = {T_ReturnSetInfo};
-	TupleDesc	tupdesc = CreateTemplateTupleDesc(2);
 	FmgrInfo	finfo;
-	TupleTableSlot *slot;
-	bool		found = false;
+	char	   *text;
 
-	TupleDescInitEntry(tupdesc, 1, "first_value", INT8OID, -1, 0);
-	TupleDescInitEntry(tupdesc, 2, "last_value", INT8OID, -1, 0);
-	sk_finish_tupdesc(tupdesc);
-	result.econtext = CreateStandaloneExprContext();
-	result.expectedDesc = tupdesc;
-	result.allowedModes = SFRM_Materialize;
 	find_dblink("dblink_get_result", 1, &finfo);
-	InitFunctionCallInfoData(*fcinfo, &finfo, 1, InvalidOid, NULL, (Node *) &result);
-	fcinfo->args[0].value = CStringGetTextDatum(name);
-	fcinfo->args[0].isnull = false;
-	(void) FunctionCallInvoke(fcinfo);
-
-	if (result.setResult != NULL)
-	{
-		slot = MakeSingleTupleTableSlot(result.setDesc, &TTSOpsMinimalTuple);
-		if (tuplestore_gettupleslot(result.setResult, true, false, slot))
-		{
-			bool		isnull[2];
-
-			Assert(TupleDescAttr(result.setDesc, 0)->atttypid == INT8OID &&
-				   TupleDescAttr(result.setDesc, 1)->atttypid == INT8OID);
-			*first = DatumGetInt64(slot_getattr(slot, 1, &isnull[0]));
-			*last = DatumGetInt64(slot_getattr(slot, 2, &isnull[1]));
-			if (isnull[0] && isnull[1])
-			{
-				*first = 0;
-				*last = -1;
-			}
-			found = isnull[0] == isnull[1];
-		}
-		ExecDropSingleTupleTableSlot(slot);
-		tuplestore_end(result.setResult);
-	}
-	FreeExprContext(result.econtext, true);
-	return found;
+	text = sk_query_text(psprintf("SELECT CASE pg_catalog.num_nulls(first_value, last_value)"
+								  " WHEN 0 THEN pg_catalog.concat(first_value, ' ', last_value) WHEN 2 THEN '0 -1' END"
+								  " FROM %s(%s) AS t (first_value pg_catalog.int8, last_value pg_catalog.int8)",
+								  quote_qualified_identifier(get_namespace_name(get_func_namespace(finfo.fn_oid)),
+															 "dblink_get_result"),
+								  quote_literal_cstr(name)));
+	return text !=NULL && sscanf(text, INT64_FORMAT " " INT64_FORMAT, first, last) == 2;
 }
 
 /* Close a connection that may be open.  It counts as closed even if that fails. */
@@ -1150,6 +1099,7 @@ receive_values(void *arg)
 	Assert(request->state == REQUEST_WAITING);
 	sk_role_enter(&scope, connection->userid);
 	is_busy = DatumGetInt32(call_dblink("dblink_is_busy", connection->name, NULL)) != 0;
+	sk_owner_exit(&scope);
 	if (!is_busy && !get_result(connection->name, &first, &last))
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
@@ -1162,7 +1112,6 @@ receive_values(void *arg)
 	 */
 	if (!is_busy)
 		(void) get_result(connection->name, &nothing, &nothing);
-	sk_owner_exit(&scope);
 	if (is_busy)
 	{
 		if (TimestampDifferenceExceeds(request->begin, GetCurrentTimestamp(),
@@ -1288,7 +1237,7 @@ make_series(void)
 	LWLockAcquire(state->lock, LW_SHARED);
 	request = *my_entry;
 	LWLockRelease(state->lock);
-	limit_time(SK_SERIES_LIMIT_MS);
+	enable_timeout_after(time_limit, SK_SERIES_LIMIT_MS);
 	(void) sk_run_transaction(begin_series, &request, "beginning a series of an allocator",
 							  "local");
 	end_limit();

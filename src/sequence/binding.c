@@ -3,10 +3,6 @@
  * binding.c
  *	  Which access method a sequence uses: security labels and their cache.
  *
- * The binding is a security label of our provider on the sequence.  Core
- * dumps it with the sequence, removes it with the sequence, and lets only
- * the owner set it.
- *
  * Each backend caches what the labels say.  An entry is invalidated through
  * the relation cache: whoever changes a label sends an invalidation for the
  * sequence, and for the table that owns it, since plans that fill an
@@ -40,9 +36,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "sequence/binding.h"
-#include "sequence/core_support.h"
-#include "sequence/label.h"
+#include "sequence/sequence.h"
 #include "spanner_keys.h"
 #include "spi/own_objects.h"
 #include "spi/relation_changes.h"

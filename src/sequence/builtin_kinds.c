@@ -38,7 +38,7 @@
 #include "port/pg_bitutils.h"
 
 #include "keys/bit_reverse.h"
-#include "sequence/kind.h"
+#include "sequence/sequence.h"
 #include "spanner_keys.h"
 
 #define SK_DEFAULT_STRIPES 64

@@ -3,11 +3,6 @@
  * core_support.c
  *	  Our functions in the place of core's: support function, calls.
  *
- * The planner asks a function's support function whenever it simplifies a
- * call of it.  Ours is attached to core's nextval, currval, lastval and setval, so
- * that they are mapped in every session: the function manager loads the
- * library when it is asked first.
- *
  * This is what ALTER FUNCTION ... SUPPORT does.  There is no command for the
  * reverse, and pg_upgrade loses it, because the new cluster has its own
  * catalogs, and runs no script of an extension.  So it is done here, when the
@@ -48,7 +43,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "sequence/core_support.h"
+#include "sequence/sequence.h"
 
 PG_FUNCTION_INFO_V1(spanner_attach_support);
 

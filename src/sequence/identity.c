@@ -3,11 +3,7 @@
  * identity.c
  *	  Identity columns whose sequence is bound.
  *
- * Core's identity returns the plain counter.  So the column becomes one that
- * owns the sequence, with a default that fetches from it, as a serial column.
- * What the column was is in the label of the sequence.
- *
- * So such a column has no identity in the catalogs.  It is known by its
+ * Such a column has no identity in the catalogs.  It is known by its
  * default: that fetches from a sequence with an identity in its label, which
  * the column owns, or that of the partitioned table above it.
  *
@@ -46,9 +42,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "sequence/binding.h"
-#include "sequence/core_support.h"
-#include "sequence/identity.h"
+#include "sequence/sequence.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
 

@@ -3,17 +3,11 @@
  * kind.c
  *	  The kind of a sequence: an access method and its options.
  *
- * The parts of a label become a kind here, and a kind becomes the parts of the
- * label that is stored.  Whatever else asks about kinds asks about the
- * structure.
- *
  * A kind that no loaded library offers leads to a function: "load_KIND()" in
  * the schema of our extension, in language C.  Only a superuser can create
  * one, and it names the library.  Calling it loads that, whose _PG_init()
  * registers the method.  A label must not lead to a file by itself, since
  * whoever owns a sequence writes its label.
- *
- * The setting spanner.default_sequence_kind has the kind of new sequences.
  *
  * src/sequence/kind.c
  *
@@ -36,7 +30,7 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
-#include "sequence/kind.h"
+#include "sequence/sequence.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
 #include "spi/own_objects.h"

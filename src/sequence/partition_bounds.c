@@ -28,7 +28,7 @@
 #include "utils/partcache.h"
 #include "utils/rel.h"
 
-#include "sequence/partition_bounds.h"
+#include "sequence/sequence.h"
 
 /* Partitions may leave out so much: old ones that were detached, for instance. */
 #define SK_MISSING_SHARE (1.0 / 1024)

@@ -9,73 +9,37 @@
  *				  IS NOT DISTINCT FROM NULL
  *			 THEN spanner_internal.map_counter(next value of s, 's') END
  *
- * The next value is core's NextValueExpr, which checks no privilege.  It makes
- * the expression volatile in every test of the planner and of ALTER TABLE,
- * and is at the same time the one volatile thing that COPY admits in its fast
- * path.  What stands around it is STABLE for that reason.  No call is left in
- * it, so that nothing happens when it is simplified again.
- *
- * The sequence stays in the expression as a constant.  It is what makes a
- * cached plan depend on the sequence, and so on its binding.
- *
- * All sequences are planned so, bound or not.  A statement that is under way,
- * or waits for a lock, when a sequence gets its kind must not go on with plain
- * counters; and spanner.lastval() has to know of every fetch.
- *
- * A statement that writes a former identity column fetches without the CASE:
- * as for an identity in core, the right to write the column is enough, and
- * the executor checks that for the table and for the views above it.
- *
- * A sequence that is known at run time only, and the other functions, are left
- * to our function of the same name:
+ * and one of the other functions, or for a sequence that is known at run time only, as
  *
  *		CASE WHEN spanner_internal.may_call('currval') THEN spanner.currval(...) END
  *
- * Some clients insert many objects with
+ * The README says why.  A statement that writes a former identity column fetches
+ * without the CASE: the executor asks for the right to write the column.
+ *
+ * Where the rows of an INSERT are to come back in order, in exactly the form
  *
  *		INSERT INTO t (...) SELECT ... FROM (VALUES (..., 0), (..., 1)) AS v
  *		ORDER BY v.n RETURNING id
  *
- * sort the ids that come back, and take the n-th smallest for the id of the
- * n-th row, because nothing promises the order of RETURNING.  So in exactly
- * this form, an INSERT with RETURNING whose only source is a sorted SELECT of
- * the rows of a VALUES list, a call is planned as
- *
- *		spanner_internal.ascending_nextval('s', number of rows)
- *
- * which fetches for all rows at the first one, sorts the values, and returns
- * them one by one.  They are the values that would have been fetched anyway.
- * They wait in fn_extra, that is, for as long as one execution of the
- * statement lasts.  What is left over then is a gap.
- *
- * A client that names the sequence itself writes nextval into each row of the
- * VALUES list.  That is as many calls as there are rows, which know nothing of
- * each other.  If a column consists of the same call in every row, and is used
- * once and not for sorting, then a fetch can take the place of that use.
- *
- * Citus plans the SELECT of an INSERT by itself, with the defaults in it, so
- * the support function does not see what it belongs to.  The planner hook
- * comes before Citus, and puts the call into the query.  The support function
- * handles the statement that loads the library, which comes before the hook,
- * and calls in deeper queries.
+ * a call is planned as spanner_internal.ascending_nextval('s', number of rows).  If
+ * the rows of the VALUES list call nextval themselves, a fetch takes the place of the
+ * column that they are.  The planner hook comes before Citus, which plans the SELECT
+ * by itself, and puts the call into the query.  The support function handles the
+ * statement that loads the library, which comes before the hook, and calls in deeper
+ * queries.
  *
  * In queries a former identity column keeps what GENERATED ALWAYS and OVERRIDING mean.
  * Core does this while it rewrites a query.  Here it is done to the rewritten
  * query, which has the default of a column where core would have put it: views
  * and rules need no thought.  A call of nextval that a user writes, of the same
- * sequence, looks the same and is accepted.
- *
- * COPY is not planned, and takes explicit values, as with identity.  So does
- * a restore: INSERTs in a dump know nothing of an identity.
- *
- * Most values are for columns without a default, or are what it would give.
- * Only for others the label of a sequence is looked at.
+ * sequence, looks the same and is accepted.  COPY is not planned, and takes explicit
+ * values, as with identity.  So does a restore.  Only for values that are not what the
+ * default would give the label of a sequence is looked at.
  *
  * A column that is an identity in the catalogs fetches with core's
  * NextValueExpr, which has no support function.  So, once the library is
  * loaded, it is mapped before the query is planned, so that spanner.lastval()
- * knows of it.  Its sequence has no kind: a label makes the column one that
- * fetches by its default.
+ * knows of it.
  *
  * src/sequence/plan_fetch.c
  *
@@ -105,9 +69,6 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "sequence/binding.h"
-#include "sequence/core_support.h"
-#include "sequence/identity.h"
 #include "sequence/sequence.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"

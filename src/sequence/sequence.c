@@ -4,10 +4,6 @@
  *	  What the catalogs and the disk say of a sequence, and of the columns that
  *	  store its values.
  *
- * Whoever changes a sequence opens it by sk_sequence_lock().  Locks are taken
- * in the order in which writers of the table take them: the table that owns
- * the sequence, what is below the table, the sequence.
- *
  * Values of a sequence are stored in the column that owns it, and in columns
  * whose default is its next value.  Anybody can write such a default, so only
  * tables of the sequence's owner count.
@@ -1134,12 +1130,7 @@ spanner_describe_sequence(PG_FUNCTION_ARGS)
 	rel = try_relation_open(seqid, AccessShareLock);
 	if (rel == NULL)
 		PG_RETURN_NULL();
-	if (rel->rd_rel->relkind != RELKIND_SEQUENCE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a sequence",
-						RelationGetRelationName(rel)),
-				 errhint("Name a sequence; the view spanner.sequences lists them.")));
+	sk_sequence_check_relkind(seqid);
 	stored = sk_sequence_label(seqid);
 	if (stored != NULL)
 		label = sk_label_parse(stored, &problem);

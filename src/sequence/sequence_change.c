@@ -3,24 +3,10 @@
  * sequence_change.c
  *	  The one way in which the kind, the options or the counter change.
  *
- * A caller fills in what is to change: spanner.create_sequence() and
- * spanner.alter_sequence() do, and what gives a new sequence the kind of
- * spanner.default_sequence_kind.  The rest is the same for all: the new kind is
+ * A caller fills in what is to change.  The rest is the same for all: the new kind is
  * put together, values that could be given twice are found, the label is
  * written, the counter is set, and the column uses the sequence as its kind
  * needs it.
- *
- * A sequence does not get bits that the columns that store its values do not
- * hold, nor those that refer to them by foreign keys.  Where its type or a
- * column becomes narrower than its values, a sequence that has not been used
- * gives values of fewer bits.  One that has been used is left alone, and the
- * command is refused.
- *
- * Some clients create a sequence with an INCREMENT of, say, 50, and make 50
- * ids of each value: those below it, or those above.  That is right for
- * values that are at least 50 apart.  Those of a plain counter are.  Whether
- * mapped ones are depends on the kind, its options and the increment: the
- * access method knows.
  *
  * A sequence that loses its kind goes on with its plain counter.  That could
  * repeat what has been given before and what the skip range leaves out, and
@@ -39,14 +25,9 @@
  * the transaction undoes that.  What the sequences do then is reported when the
  * extension goes, since the command may still find that others depend on it.
  *
- * Citus creates the sequences of distributed tables on each node, and gives
- * each its own range of counters.  It does not send labels of sequences, but
- * from release 13.1 on those of columns: with the table, to nodes that are
- * added later, and when they change.  So in a database with Citus each column
- * that uses a bound sequence has the label of the sequence.  In a command of a
- * user, labels of columns follow those of sequences.  In one that Citus sends to
- * another node, it is the other way round.  There the sequence gets the label of
- * the column, after it was created and before a row can be inserted.
+ * In a database with Citus each column that uses a bound sequence has the label of the
+ * sequence.  In a command of a user, labels of columns follow those of sequences.  In
+ * one that Citus sends to another node, it is the other way round.
  *
  * src/sequence/sequence_change.c
  *
@@ -86,10 +67,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "sequence/binding.h"
-#include "sequence/core_support.h"
-#include "sequence/identity.h"
-#include "sequence/sequence_change.h"
+#include "sequence/sequence.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
 #include "spi/own_objects.h"
@@ -165,7 +143,6 @@ static char *kind_label(const SkKind *kind);
 static void check_first_values(const SkKind *kind);
 static bool same_mapping(const SkKind *a, const SkKind *b);
 static void set_label(Oid seqid, const char *label);
-static DefElem *counter_option(const char *name, int64 counter);
 static void alter_core_sequence(const SkSequence *seq, List *options);
 static void check_references(const SkSequence *seq, int bits);
 static char *widening_statements(List *columns, int bits);
@@ -754,20 +731,13 @@ check_counter_has_value(const char *name, int64 counter,
 static void
 restart_counter(const SkSequence *seq, int64 counter, bool moves_start)
 {
-	List	   *options = NIL;
+	Node	   *value = (Node *) makeFloat(psprintf(INT64_FORMAT, counter));
+	List	   *options = list_make1(makeDefElem("restart", value, -1));
 
 	Assert(counter >= 1);
 	if (moves_start)
-		options = lappend(options, counter_option("start", counter));
-	options = lappend(options, counter_option("restart", counter));
+		options = lcons(makeDefElem("start", value, -1), options);
 	alter_core_sequence(seq, options);
-}
-
-static DefElem *
-counter_option(const char *name, int64 counter)
-{
-	return makeDefElem(pstrdup(name),
-					   (Node *) makeFloat(psprintf(INT64_FORMAT, counter)), -1);
 }
 
 /*

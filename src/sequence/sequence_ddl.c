@@ -11,9 +11,6 @@
  *	 fetches from it, since core's identity returns the plain counter;
  * - the values of a bound one fit its type and the columns that store them.
  *
- * While a dump is being restored, a new sequence gets its kind by a label, and
- * values are as wide as that says: see sk_brings_labels().
- *
  * The rows of a table get the values of a new serial or identity column
  * while ALTER TABLE ... ADD COLUMN runs, too early for a ddl_command_end
  * trigger.  So the command is changed before it starts: the sequence is created
@@ -22,14 +19,8 @@
  * What was changed is recognized by the location of the default's function
  * call, which no parser sets.
  *
- * A former identity column (identity.c) is in commands what any identity column
- * is.  When ALTER TABLE starts, the identity is put back into the catalogs.  When it ends, what is left of it
- * is converted again.
- *
- * A table that is made LIKE another gets no default that fetches for the other's
- * identity, but with INCLUDING IDENTITY an identity of its own, as in core.
- * CREATE TABLE carries the commands for that in the alias of the table's name,
- * which no parser sets there.
+ * CREATE TABLE ... LIKE carries the commands that follow it in the alias of the
+ * table's name, which no parser sets there.
  *
  * src/sequence/sequence_ddl.c
  *
@@ -70,11 +61,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "sequence/binding.h"
-#include "sequence/core_support.h"
-#include "sequence/identity.h"
-#include "sequence/partition_bounds.h"
-#include "sequence/sequence_change.h"
+#include "sequence/sequence.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
 #include "spi/own_objects.h"
@@ -127,9 +114,7 @@ static bool gives_up_default(AlterTableCmd *cmd, Oid relid, Oid seqid);
 static void convert_altered(AlterTableStmt *stmt);
 static void prepare_like(CreateStmt *stmt);
 static List *like_commands(TableLikeClause *clause);
-static AlterTableCmd *make_add_identity(const char *column,
-										SkIdentityColumn *identity, Oid type);
-static List *options_of_type(Oid seqid, Oid type);
+static char *copied_options(Oid seqid, int width);
 static void follow_like(CreateStmt *stmt);
 static void add_column_start(Node *command);
 static void follow_added_default(Oid relid, ColumnDef *def);
@@ -544,40 +529,33 @@ list_altered(AlterTableStmt *stmt)
 static void
 follow_table(Oid relid, List *columns, const List *bound)
 {
+	List	   *sequences = getOwnedSequences(relid);
 	Relation	rel = relation_open(relid, AccessShareLock);
-	TupleDesc	desc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
-	List	   *sequences;
+	int			count = RelationGetNumberOfAttributes(rel);
 	ListCell   *lc;
 
 	warn_of_foreign_keys(rel, columns);
-	/* what follows changes sequences, and so makes the table be read again */
 	relation_close(rel, NoLock);
-
-	sequences = getOwnedSequences(relid);
-	for (int i = 0; desc->constr != NULL && i < desc->constr->num_defval; i++)
+	for (AttrNumber attnum = 1; attnum <= count; attnum++)
 	{
-		AttrNumber	attnum = desc->constr->defval[i].adnum;
-		Form_pg_attribute column = TupleDescAttr(desc, attnum - 1);
-		Node	   *value = stringToNode(desc->constr->defval[i].adbin);
+		FormData_pg_attribute column;
+		Node	   *value;
 
-		sequences = list_append_unique_oid(sequences, sk_fetched_sequence(value));
-		if (columns == NIL ||
-			list_member(columns, makeString(NameStr(column->attname))))
-			follow_default(relid, attnum, value, column->atttypid,
-						   column->atttypmod);
-	}
-	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
-	{
-		Form_pg_attribute column = TupleDescAttr(desc, attnum - 1);
-		Node	   *value = NULL;
-
+		/*
+		 * what is done for one column changes sequences, and needs the table
+		 * closed
+		 */
+		rel = relation_open(relid, NoLock);
+		column = *TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 		/* a domain has a default for columns that have none */
-		if (!column->attisdropped && !column->atthasdef &&
-			(columns == NIL || list_member(columns, makeString(NameStr(column->attname)))))
-			value = get_typdefault(column->atttypid);
-		if (value != NULL)
-			follow_default(relid, attnum, value, column->atttypid,
-						   column->atttypmod);
+		value = column.attisdropped ? NULL : build_column_default(rel, attnum);
+		relation_close(rel, NoLock);
+		if (value == NULL)
+			continue;
+		if (column.atthasdef)
+			sequences = list_append_unique_oid(sequences, sk_fetched_sequence(value));
+		if (columns == NIL || list_member(columns, makeString(NameStr(column.attname))))
+			follow_default(relid, attnum, value, column.atttypid, column.atttypmod);
 	}
 	foreach(lc, sequences)
 	{
@@ -1062,7 +1040,7 @@ prepare_like(CreateStmt *stmt)
 	MemoryContextSwitchTo(old);
 }
 
-/* The commands for the columns that a LIKE clause gives a table. */
+/* The commands for the columns that a LIKE clause gives a table, but for its name. */
 static List *
 like_commands(TableLikeClause *clause)
 {
@@ -1076,66 +1054,37 @@ like_commands(TableLikeClause *clause)
 	foreach(lc, sk_identity_columns(RelationGetRelid(rel), RelationGetRelid(rel)))
 	{
 		SkIdentityColumn *column = lfirst(lc);
-		char	   *name = get_attname(RelationGetRelid(rel), column->attnum,
-									   false);
+		const char *name = quote_identifier(get_attname(RelationGetRelid(rel), column->attnum, false));
 
 		if (clause->options & CREATE_TABLE_LIKE_DEFAULTS)
-		{
-			AlterTableCmd *drop = makeNode(AlterTableCmd);
-
-			drop->subtype = AT_ColumnDefault;
-			drop->name = name;
-			result = lappend(result, drop);
-		}
+			result = lappend(result, makeString(psprintf("ALTER COLUMN %s DROP DEFAULT", name)));
 		if (clause->options & CREATE_TABLE_LIKE_IDENTITY)
-			result = lappend(result, make_add_identity(name, column,
-													   TupleDescAttr(RelationGetDescr(rel), column->attnum - 1)->atttypid));
+			result = lappend(result, makeString(psprintf("ALTER COLUMN %s ADD GENERATED %s AS IDENTITY (%s)", name,
+														 column->identity == SK_IDENTITY_ALWAYS ? "ALWAYS" : "BY DEFAULT",
+														 copied_options(column->seqid, sk_column_width(RelationGetRelid(rel), column->attnum)))));
 	}
 	relation_close(rel, AccessShareLock);
 	return result;
 }
 
-/* ADD GENERATED ... AS IDENTITY, with the options of a sequence */
-static AlterTableCmd *
-make_add_identity(const char *column, SkIdentityColumn *identity, Oid type)
-{
-	AlterTableCmd *result = makeNode(AlterTableCmd);
-	Constraint *constraint = makeNode(Constraint);
-
-	constraint->contype = CONSTR_IDENTITY;
-	constraint->generated_when = identity->identity == SK_IDENTITY_ALWAYS ?
-		ATTRIBUTE_IDENTITY_ALWAYS : ATTRIBUTE_IDENTITY_BY_DEFAULT;
-	constraint->options = options_of_type(identity->seqid, type);
-	constraint->location = -1;
-	result->subtype = AT_AddIdentity;
-	result->name = pstrdup(column);
-	result->def = (Node *) constraint;
-	return result;
-}
-
 /* The sequence of an identity may be wider than the column; its copy is not. */
-static List *
-options_of_type(Oid seqid, Oid type)
+static char *
+copied_options(Oid seqid, int width)
 {
-	List	   *options = sequence_options(seqid);
-	int64		last = (int64) ((UINT64CONST(1) << sk_type_width(type)) - 1);
-	ListCell   *lc;
+	FormData_pg_sequence form = sk_sequence_form(seqid);
+	int64		last = (int64) ((UINT64CONST(1) << width) - 1);
 
-	foreach(lc, options)
-	{
-		if (strcmp(lfirst_node(DefElem, lc)->defname, "maxvalue") == 0 &&
-			defGetInt64(lfirst(lc)) > last)
-			options = foreach_delete_current(options, lc);
-	}
-	return options;
+	return psprintf("INCREMENT " INT64_FORMAT " MINVALUE " INT64_FORMAT " MAXVALUE " INT64_FORMAT
+					" START " INT64_FORMAT " CACHE " INT64_FORMAT " %s",
+					form.seqincrement, form.seqmin, Min(form.seqmax, last),
+					form.seqstart, form.seqcache, form.seqcycle ? "CYCLE" : "NO CYCLE");
 }
 
 /* Run the commands, if the table was made: then its LIKE clauses are used up. */
 static void
 follow_like(CreateStmt *stmt)
 {
-	AlterTableStmt *alter;
-	PlannedStmt *wrapper;
+	Oid			relid;
 	ListCell   *lc;
 
 	if (stmt->relation->alias == NULL)
@@ -1147,20 +1096,9 @@ follow_like(CreateStmt *stmt)
 		if (IsA(lfirst(lc), TableLikeClause))
 			return;
 	}
-
-	alter = makeNode(AlterTableStmt);
-	alter->relation = copyObject(stmt->relation);
-	alter->cmds = alter->relation->alias->colnames;
-	alter->relation->alias = NULL;
-	alter->objtype = OBJECT_TABLE;
-
-	wrapper = makeNode(PlannedStmt);
-	wrapper->commandType = CMD_UTILITY;
-	wrapper->utilityStmt = (Node *) alter;
-	wrapper->stmt_location = -1;
-	ProcessUtility(wrapper, "ALTER TABLE", false, PROCESS_UTILITY_QUERY, NULL,
-				   NULL, None_Receiver, NULL);
-	CommandCounterIncrement();
+	relid = RangeVarGetRelid(stmt->relation, NoLock, false);
+	foreach(lc, stmt->relation->alias->colnames)
+		sk_run_command(psprintf("ALTER TABLE %s %s", sk_qualified_name(relid), strVal(lfirst(lc))));
 }
 
 /*

@@ -3,10 +3,6 @@
  * sequence_functions.c
  *	  Fetching values: spanner.nextval() and what belongs to it, and who may.
  *
- * The counter is fetched with core's nextval, which takes care of locks, WAL,
- * caching and crash recovery.  Here the access method maps it, and the next
- * one is fetched where the value falls into the skip range.
- *
  * Who may fetch is, as in core, who has USAGE or UPDATE on the sequence.  For
  * an identity column core asks for neither, since it knows that it is the column
  * that fetches.  A column that was one fetches by its default, as anybody could.
@@ -14,10 +10,8 @@
  * (plan_fetch.c).  COPY and the like evaluate the default alone: there, who may
  * write the column of the table, or of one below it, may fetch for it.
  *
- * spanner_may_call() and spanner_may_draw() are what is evaluated first where a
- * call of a sequence function was planned as something else.  They also ask for
- * EXECUTE on the function that was called.  Our functions do what core's do, so
- * whoever calls one of ours needs EXECUTE on core's of that name as well.
+ * Our functions do what core's do, so whoever calls one of ours needs EXECUTE on
+ * core's of that name as well.
  *
  * src/sequence/sequence_functions.c
  *
@@ -46,9 +40,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "sequence/binding.h"
-#include "sequence/core_support.h"
-#include "sequence/sequence_change.h"
+#include "sequence/sequence.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
 #include "spi/owner_rights.h"

@@ -23,9 +23,12 @@
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "compat.h"
 #include "spi/owner_rights.h"
 
 /*
@@ -44,6 +47,28 @@ sk_relation_owner(Oid relid)
 		ReleaseSysCache(tuple);
 	}
 	return result;
+}
+
+/*
+ * sk_check_own_table
+ *		Raise an error unless it is a table of the current user's.  Nobody locks those
+ *		of others.
+ */
+void
+sk_check_own_table(Oid relid)
+{
+	char		relkind = get_rel_relkind(relid);
+
+	if (relkind == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table with OID %u does not exist", relid)));
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table", get_rel_name(relid))));
+	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(relid));
 }
 
 /*

@@ -19,6 +19,7 @@ typedef struct SkOwnerScope
 } SkOwnerScope;
 
 extern Oid	sk_relation_owner(Oid relid);
+extern void sk_check_own_table(Oid relid);
 extern void sk_owner_enter(SkOwnerScope *scope, Oid relid);
 extern void sk_role_enter(SkOwnerScope *scope, Oid role);
 extern void sk_owner_exit(SkOwnerScope *scope);

