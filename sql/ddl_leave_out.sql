@@ -104,6 +104,11 @@ SELECT spanner.execute_ddl('ALTER TABLE a ADD COLUMN V INTERVAL');
 SELECT spanner.execute_ddl('ALTER CHANGE STREAM nothing DROP FOR ALL');
 SELECT spanner.execute_ddl('DROP CHANGE STREAM nothing');
 SELECT spanner.execute_ddl('DROP CHANGE STREAM IF EXISTS nothing');
+SET client_min_messages = error;
+SELECT spanner.execute_ddl('CREATE CHANGE STREAM kept');
+RESET client_min_messages;
+SELECT spanner.execute_ddl('ALTER CHANGE STREAM kept SET OPTIONS (retention_period = ''7d'', value_capture_type = ''NEW_ROW'')', 'googlesql');
+DROP PUBLICATION kept;
 
 SET client_min_messages = warning;
 DROP SCHEMA left_out CASCADE;

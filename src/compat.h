@@ -108,6 +108,11 @@ makeNotNullConstraint(String *column)
 	pg_attribute_aclcheck_all(relation, role, mode, how)
 #endif
 
+/* 17: locales of PostgreSQL's own, all of which compare texts by their bytes */
+#if PG_VERSION_NUM < 170000
+#define COLLPROVIDER_BUILTIN 'b'
+#endif
+
 /* 17: an identity is one of all partitions */
 #if PG_VERSION_NUM >= 170000
 #define SK_PARTITIONS_HAVE_IDENTITY true

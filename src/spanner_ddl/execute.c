@@ -56,18 +56,16 @@ typedef struct SkLeftOut
 } SkLeftOut;
 
 PG_FUNCTION_INFO_V1(spanner_execute_ddl);
-PG_FUNCTION_INFO_V1(spanner_execute_ddl_in_parts);
 PG_FUNCTION_INFO_V1(spanner_postgresql_ddl);
 
 static void take_arguments(SkDdlText *ddl, text *sql, text *dialect);
 static void remember_dialect(const SkDdlText *ddl);
 static void choose_dialect(SkDdlText *ddl);
-static int	try_reading(SkDdlText *ddl, void (*step) (SkDdlText *), SkDialect dialect, List **commands);
+static int	try_reading(SkDdlText *ddl, bool runs, SkDialect dialect, List **commands);
 static bool is_foreign(const ErrorData *error);
 static void check_meanings(List *google, List *postgresql);
 static ErrorData *try_quietly(void (*step) (SkDdlText *), SkDdlText *ddl);
 static void run_counting(SkDdlText *ddl);
-static void read_text(SkDdlText *ddl);
 static void run_text(SkDdlText *ddl);
 static const char *zone_setting(void);
 static int	statement_end(SkDdlText *ddl, int first);
@@ -93,36 +91,26 @@ static void remove_tokens(SkDdlText *ddl, SkDdlRange part);
 /*
  * spanner.execute_ddl(statement text, dialect text) returns void
  *
- * The dialect is googlesql, postgresql, or auto: choose_dialect() finds it.
+ * With leave_out boolean, and perhaps without the dialect, it returns a row for
+ * each thing that is left out.  The dialect is googlesql, postgresql, or auto:
+ * choose_dialect() finds it.
  */
 Datum
 spanner_execute_ddl(PG_FUNCTION_ARGS)
 {
-	SkDdlText	ddl = {0};
-
-	PreventCommandIfReadOnly("spanner.execute_ddl()");
-	take_arguments(&ddl, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1));
-	sk_ddl_run(&ddl);
-	remember_dialect(&ddl);
-	PG_RETURN_VOID();
-}
-
-/*
- * spanner.execute_ddl(statement text, dialect text, leave_out boolean), and
- * without the dialect: returns a row for each thing that is left out
- */
-Datum
-spanner_execute_ddl_in_parts(PG_FUNCTION_ARGS)
-{
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	SkDdlText	ddl = {.leaves_out = PG_GETARG_BOOL(PG_NARGS() - 1)};
+	bool		has_rows = get_func_retset(fcinfo->flinfo->fn_oid);
+	SkDdlText	ddl = {.leaves_out = has_rows && PG_GETARG_BOOL(PG_NARGS() - 1)};
 	ListCell   *lc;
 
 	PreventCommandIfReadOnly("spanner.execute_ddl()");
-	take_arguments(&ddl, PG_GETARG_TEXT_PP(0), PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(1) : NULL);
-	InitMaterializedSRF(fcinfo, 0);
+	take_arguments(&ddl, PG_GETARG_TEXT_PP(0), has_rows && PG_NARGS() == 2 ? NULL : PG_GETARG_TEXT_PP(1));
+	if (has_rows)
+		InitMaterializedSRF(fcinfo, 0);
 	sk_ddl_run(&ddl);
 	remember_dialect(&ddl);
+	if (!has_rows)
+		PG_RETURN_VOID();
 
 	foreach(lc, ddl.left_out)
 	{
@@ -259,13 +247,13 @@ choose_dialect(SkDdlText *ddl)
 	int			other_end;
 
 	ddl->leaves_out = false;
-	end = try_reading(ddl, read_text, SK_GOOGLESQL, &google);
-	other_end = try_reading(ddl, read_text, SK_POSTGRESQL, &postgresql);
+	end = try_reading(ddl, false, SK_GOOGLESQL, &google);
+	other_end = try_reading(ddl, false, SK_POSTGRESQL, &postgresql);
 	ddl->shows_dialect = end == WHOLE_TEXT && other_end == WHOLE_TEXT;
 	if (ddl->shows_dialect && !is_known)
 	{
-		end = try_reading(ddl, run_text, SK_GOOGLESQL, &google);
-		other_end = try_reading(ddl, run_text, SK_POSTGRESQL, &postgresql);
+		end = try_reading(ddl, true, SK_GOOGLESQL, &google);
+		other_end = try_reading(ddl, true, SK_POSTGRESQL, &postgresql);
 		if (end == WHOLE_TEXT && other_end == WHOLE_TEXT)
 			check_meanings(google, postgresql);
 	}
@@ -283,15 +271,17 @@ choose_dialect(SkDdlText *ddl)
  * which it is seen not to be of this dialect, or WHOLE_TEXT.
  */
 static int
-try_reading(SkDdlText *ddl, void (*step) (SkDdlText *), SkDialect dialect, List **commands)
+try_reading(SkDdlText *ddl, bool runs, SkDialect dialect, List **commands)
 {
 	ErrorData  *error;
 
 	ddl->dialect = dialect;
 	ddl->error_at = 0;
-	error = try_quietly(step, ddl);
+	ddl->only_reads = !runs;
+	error = try_quietly(run_text, ddl);
+	ddl->only_reads = false;
 	*commands = ddl->commands;
-	return error == NULL || (step == run_text && !is_foreign(error)) ? WHOLE_TEXT : ddl->tokens[ddl->error_at].start;
+	return error == NULL || (runs && !is_foreign(error)) ? WHOLE_TEXT : ddl->tokens[ddl->error_at].start;
 }
 
 /* Does an error say that a text is not of its dialect?  Rows, rights and what is there do not. */
@@ -370,23 +360,6 @@ try_quietly(void (*step) (SkDdlText *), SkDdlText *ddl)
 	error = sk_ddl_try(step, ddl, false);
 	AtEOXact_GUC(true, nest_level);
 	return error;
-}
-
-/* Read a text, and run nothing. */
-static void
-read_text(SkDdlText *ddl)
-{
-	sk_ddl_yytokens(ddl);
-	for (ddl->first = 0; ddl->first < ddl->count; ddl->first = ddl->end + 1)
-	{
-		ddl->next = ddl->error_at = ddl->first;
-		ddl->end = statement_end(ddl, ddl->first);
-		ddl->in_expression = ddl->in_default = false;
-		/* both dialects have what PostgreSQL has not */
-		if (ddl->end > ddl->first && sk_ddl_refusal(ddl, SK_REFUSED_STATEMENT, ddl->first) == NULL &&
-			sk_ddl_refusal(ddl, SK_CLIENT_STATEMENT, ddl->first) == NULL)
-			(void) sk_ddl_yyparse(ddl);
-	}
 }
 
 static void
@@ -505,6 +478,9 @@ run_parsed(SkDdlText *ddl)
 	const SkToken *verb = &ddl->tokens[ddl->first];
 	const SkRefusal *refusal = sk_ddl_refusal(ddl, SK_REFUSED_STATEMENT, ddl->first);
 
+	/* both dialects have what PostgreSQL has not */
+	if (refusal != NULL && ddl->only_reads)
+		return;
 	if (refusal != NULL)
 		sk_ddl_refuse(ddl, ddl->first, refusal->what, refusal->hint);
 	/* the grammar stops at a word that PostgreSQL does not know, either */
@@ -516,6 +492,8 @@ run_parsed(SkDdlText *ddl)
 	(void) sk_ddl_yyparse(ddl);
 	/* the grammar has read all of it */
 	Assert(ddl->statement != NULL && ddl->next == ddl->end);
+	if (ddl->only_reads)
+		return;
 	switch (ddl->statement->type)
 	{
 #define SK_DDL_STATEMENT(type, function) \

@@ -44,11 +44,9 @@
 
 #include "spanner_ddl/spanner_ddl.h"
 
-PG_FUNCTION_INFO_V1(spanner_drawn_sequence);
 PG_FUNCTION_INFO_V1(spanner_googlesql_expression);
 PG_FUNCTION_INFO_V1(spanner_googlesql_name);
 PG_FUNCTION_INFO_V1(spanner_googlesql_query);
-PG_FUNCTION_INFO_V1(spanner_not_null_columns);
 PG_FUNCTION_INFO_V1(spanner_postgresql_expression);
 
 /* Where the text goes, and whose columns there are. */
@@ -69,8 +67,6 @@ static Node *shard_as_postgresql(List *arguments);
 static Node *make_text(const char *text);
 static bool is_foreign(Node *node, void *context);
 static bool is_foreign_function(Oid function, void *context);
-static bool collect_not_null(Node *node, List **columns);
-static Oid	nextval_sequence(Node *node);
 static bool write_node(SkWriter *writer, Node *node);
 static bool write_list(SkWriter *writer, const char *start, List *nodes, const char *separator, const char *end);
 static bool write_call(SkWriter *writer, FuncExpr *call);
@@ -79,7 +75,6 @@ static bool is_default_zone(Node *zone);
 static bool write_part(SkWriter *writer, const char *function, const char *start, Node *part, const char *end);
 static const SkDdlFunction *find_function(const char *schema, const char *name);
 static bool write_function(SkWriter *writer, const char *schema, const char *name, List *args, const char *distinct);
-static char *upper_case(const char *word);
 static bool write_relation(SkWriter *writer, Oid relid);
 static bool has_known_types(List *nodes);
 static bool write_cast(SkWriter *writer, Node *value, Oid type, bool is_implicit);
@@ -352,95 +347,6 @@ is_foreign_function(Oid function, void *context)
 }
 
 /*
- * spanner_internal.not_null_columns(predicate) returns smallint[]
- *
- * The columns of a predicate that is nothing but IS NOT NULL of each of them;
- * NULL of others.
- */
-Datum
-spanner_not_null_columns(PG_FUNCTION_ARGS)
-{
-	List	   *columns = NIL;
-	Datum	   *values;
-	int			count = 0;
-	ListCell   *lc;
-
-	if (!collect_not_null(stringToNode(TextDatumGetCString(PG_GETARG_DATUM(0))), &columns))
-		PG_RETURN_NULL();
-	list_sort(columns, list_int_cmp);
-	values = palloc(sizeof(Datum) * list_length(columns));
-	foreach(lc, columns)
-		values[count++] = Int16GetDatum(lfirst_int(lc));
-	PG_RETURN_ARRAYTYPE_P(construct_array(values, count, INT2OID, sizeof(int16), true, TYPALIGN_SHORT));
-}
-
-static bool
-collect_not_null(Node *node, List **columns)
-{
-	ListCell   *lc;
-	List	   *parts = node != NULL && is_andclause(node) ? ((BoolExpr *) node)->args : list_make1(node);
-
-	foreach(lc, parts)
-	{
-		NullTest   *test = lfirst(lc);
-		Var		   *var;
-
-		if (test == NULL || !IsA(test, NullTest) || test->nulltesttype != IS_NOT_NULL || test->argisrow ||
-			!IsA(test->arg, Var))
-			return false;
-		var = (Var *) test->arg;
-		if (var->varattno <= 0)
-			return false;
-		*columns = list_append_unique_int(*columns, var->varattno);
-	}
-	return true;
-}
-
-/*
- * spanner_internal.drawn_sequence(expression) returns oid
- *
- * The sequence of which a default is the next value; NULL if it is another
- * expression.
- */
-Datum
-spanner_drawn_sequence(PG_FUNCTION_ARGS)
-{
-	Node	   *node = stringToNode(TextDatumGetCString(PG_GETARG_DATUM(0)));
-	Oid			sequence;
-
-	/* of a column of a shorter type */
-	if (node != NULL && IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL &&
-		sk_ddl_type_class(((FuncExpr *) node)->funcresulttype) == SK_TYPE_INT)
-		node = linitial(((FuncExpr *) node)->args);
-	sequence = nextval_sequence(node);
-	if (!OidIsValid(sequence))
-		PG_RETURN_NULL();
-	PG_RETURN_OID(sequence);
-}
-
-/* The sequence of a call of nextval() that names it, or InvalidOid. */
-static Oid
-nextval_sequence(Node *node)
-{
-	FuncExpr   *call = (FuncExpr *) node;
-	char	   *schema;
-	char	   *name;
-	Const	   *sequence;
-
-	if (node == NULL || !IsA(node, FuncExpr) || list_length(call->args) != 1 || !IsA(linitial(call->args), Const))
-		return InvalidOid;
-	schema = get_namespace_name(get_func_namespace(call->funcid));
-	name = get_func_name(call->funcid);
-	if (schema == NULL || name == NULL || strcmp(name, "nextval") != 0 ||
-		!SK_DDL_ONE_OF(schema, "pg_catalog", "spanner"))
-		return InvalidOid;
-	sequence = linitial_node(Const, call->args);
-	if (sequence->consttype != REGCLASSOID || sequence->constisnull)
-		return InvalidOid;
-	return DatumGetObjectId(sequence->constvalue);
-}
-
-/*
  * Write an expression; returns false if that cannot be done.
  *
  * A catalog may hold an expression that is empty, as a rule without WHERE
@@ -554,8 +460,11 @@ write_call(SkWriter *writer, FuncExpr *call)
 		return write_list(writer, "CURRENT_TIMESTAMP()", NIL, "", "");
 	if (strcmp(name, "nextval") == 0)
 	{
+		Const	   *sequence = linitial(call->args);
+
 		appendStringInfoString(&writer->sql, "GET_NEXT_SEQUENCE_VALUE(SEQUENCE ");
-		return write_relation(writer, nextval_sequence((Node *) call)) && write_list(writer, "", NIL, "", ")");
+		return IsA(sequence, Const) && !sequence->constisnull &&
+			write_relation(writer, DatumGetObjectId(sequence->constvalue)) && write_list(writer, "", NIL, "", ")");
 	}
 	if (strcmp(schema, "spanner") == 0 && strcmp(name, "shard_id") == 0)
 		return write_shard(writer, call->args);
@@ -593,7 +502,7 @@ write_own_call(SkWriter *writer, const char *name, List *args)
 			return write_list(writer, "(", args, operators[i][1], *name == 'i' ? "))" : ")");
 	}
 	if (strncmp(name, "at_", 3) == 0)
-		return write_list(writer, "", list_make1(first), "", psprintf("[%s(", upper_case(name + 3))) &&
+		return write_list(writer, "", list_make1(first), "", psprintf("[%s(", SK_DDL_UPPER(name + 3))) &&
 			write_list(writer, "", list_make1(second), "", ")]");
 	if (strcmp(name, "is_between") == 0)
 		return write_list(writer, "(", list_make1(first), "", " BETWEEN ") &&
@@ -605,7 +514,7 @@ write_own_call(SkWriter *writer, const char *name, List *args)
 			(is_default_zone(llast(args)) || sk_ddl_type_class(exprType(second)) != SK_TYPE_TIMESTAMP ||
 			 write_list(writer, " AT TIME ZONE ", list_make1(llast(args)), "", "")) && write_list(writer, "", NIL, "", ")");
 	if (SK_DDL_ONE_OF(name, "date_add", "date_sub", "timestamp_add", "timestamp_sub"))
-		return write_list(writer, psprintf("%s(", upper_case(name)), list_make2(first, second), ", INTERVAL ", "") &&
+		return write_list(writer, psprintf("%s(", SK_DDL_UPPER(name)), list_make2(first, second), ", INTERVAL ", "") &&
 			write_part(writer, name, " ", llast(args), ")");
 	if (type == NULL || SK_DDL_ONE_OF(type, "base64", "code_points", "hex", "json", "json_string") ||
 		(IsA(safe, Const) && safe->constisnull))
@@ -613,10 +522,10 @@ write_own_call(SkWriter *writer, const char *name, List *args)
 	/* a time zone that is not the database's */
 	if (SK_DDL_ONE_OF(type, "date", "string", "timestamp") && !is_default_zone(second) && sk_ddl_type_class(exprType(first)) != SK_TYPE_STRING &&
 		(sk_ddl_type_class(exprType(first)) == SK_TYPE_TIMESTAMP || strcmp(type, "timestamp") == 0))
-		return write_list(writer, psprintf("%s(", upper_case(type)), list_make2(first, second), ", ", ")");
+		return write_list(writer, psprintf("%s(", SK_DDL_UPPER(type)), list_make2(first, second), ", ", ")");
 	return write_list(writer, IsA(safe, Const) && safe->consttype == BOOLOID && second != NULL &&
 					  DatumGetBool(safe->constvalue) ? "SAFE_CAST(" : "CAST(", list_make1(first), "",
-					  psprintf(" AS %s)", upper_case(type)));
+					  psprintf(" AS %s)", SK_DDL_UPPER(type)));
 }
 
 /* Is it the time zone of the database? */
@@ -636,7 +545,7 @@ write_part(SkWriter *writer, const char *function, const char *start, Node *part
 
 	if (name == NULL || !sk_ddl_has_part(function, name))
 		return false;
-	appendStringInfo(&writer->sql, "%s%s%s", start, upper_case(name), end);
+	appendStringInfo(&writer->sql, "%s%s%s", start, SK_DDL_UPPER(name), end);
 	return true;
 }
 
@@ -677,7 +586,7 @@ write_function(SkWriter *writer, const char *schema, const char *name, List *arg
 
 	if (function == NULL || !has_known_types(args))
 		return false;
-	appendStringInfo(&writer->sql, "%s(%s", upper_case(function->name), distinct);
+	appendStringInfo(&writer->sql, "%s(%s", SK_DDL_UPPER(function->name), distinct);
 	foreach(lc, args)
 	{
 		int			number = foreach_current_index(lc) + 1;
@@ -695,12 +604,6 @@ write_function(SkWriter *writer, const char *schema, const char *name, List *arg
 	/* PostgreSQL's own remove blanks, GoogleSQL's all white space */
 	return write_list(writer, "", NIL, "", strcmp(schema, "pg_catalog") == 0 && strstr(name, "trim") != NULL &&
 					  list_length(args) == 1 ? ", ' ')" : ")");
-}
-
-static char *
-upper_case(const char *word)
-{
-	return asc_toupper(word, strlen(word));
 }
 
 /* The name of a relation, if it is still there. */

@@ -34,17 +34,11 @@ RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_spanner_names'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
--- The columns of which a predicate says IS NOT NULL, NULL if it says anything else.
-CREATE FUNCTION spanner_internal.not_null_columns(predicate pg_node_tree)
-RETURNS smallint[]
-AS 'MODULE_PATHNAME', 'spanner_not_null_columns'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
--- The sequence of which a default is the next value, NULL if it is another expression.
-CREATE FUNCTION spanner_internal.drawn_sequence(expression pg_node_tree)
-RETURNS oid
-AS 'MODULE_PATHNAME', 'spanner_drawn_sequence'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
+-- Whether a default is the next value of a sequence, and nothing else.
+CREATE FUNCTION spanner_internal.is_nextval(expression text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN expression ~ '^\(?(spanner\.)?nextval\(''([^'']|'''')+''::regclass\)(\)::\w+)?$' COLLATE "C";
 
 -- All that is exported goes through this: a remark is one line, a statement is one statement.
 CREATE FUNCTION spanner_internal.ddl_statement(statement text, dialect text)
@@ -322,12 +316,11 @@ BEGIN ATOMIC
      AND s.refobjsubid = ddl_identity.attnum
      AND (s.deptype = 'i'
           OR s.deptype = 'a'
-             AND spanner_internal.drawn_sequence(d.adbin) = s.objid
-             AND NOT EXISTS (SELECT FROM pg_depend o
-                              WHERE o.classid = 'pg_attrdef'::regclass
-                                AND o.objid <> d.oid
-                                AND o.refclassid = 'pg_class'::regclass
-                                AND o.refobjid = s.objid))
+             AND spanner_internal.is_nextval(pg_get_expr(d.adbin, relation))
+             AND ARRAY[d.oid] = ARRAY(SELECT o.objid FROM pg_depend o
+                                       WHERE o.classid = 'pg_attrdef'::regclass
+                                         AND o.refclassid = 'pg_class'::regclass
+                                         AND o.refobjid = s.objid))
    LIMIT 1;
 END;
 
@@ -423,6 +416,19 @@ BEGIN
    LIMIT 1;
 END $$;
 
+-- The columns of which the condition of an index says IS NOT NULL, NULL if it says anything else.
+CREATE FUNCTION spanner_internal.not_null_columns(relation oid, condition text)
+RETURNS smallint[]
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT array_agg(a.attnum ORDER BY a.attnum)
+    FROM pg_attribute a
+   CROSS JOIN LATERAL format('(%I IS NOT NULL)', a.attname) t (test)
+   WHERE a.attrelid = relation AND a.attnum > 0 AND strpos(condition, t.test) > 0
+  HAVING condition IN (string_agg(t.test, ' AND ' ORDER BY strpos(condition, t.test)),
+           format('(%s)', string_agg(t.test, ' AND ' ORDER BY strpos(condition, t.test))));
+END;
+
 -- The columns of an index, and those that have to have a value.  "filter" is NULL if the condition
 -- is another one.
 CREATE FUNCTION spanner_internal.ddl_index_columns(indexid oid, OUT key smallint[],
@@ -435,7 +441,8 @@ BEGIN ATOMIC
                    FROM unnest(i.indoption::smallint[]) WITH ORDINALITY u (d, n)
                   ORDER BY n) AS descending,
            CASE WHEN i.indpred IS NULL THEN '{}'
-             ELSE spanner_internal.not_null_columns(i.indpred) END AS filter,
+             ELSE spanner_internal.not_null_columns(
+                    i.indrelid, pg_get_expr(i.indpred, i.indrelid)) END AS filter,
            i.indisunique AND NOT i.indnullsnotdistinct AS has_many_nulls
       FROM pg_index i
      CROSS JOIN LATERAL (SELECT string_to_array(i.indkey::text, ' ')::smallint[] AS columns) c

@@ -94,7 +94,6 @@ static void write_sequence(SkPrinter *printer, SkNode *node, const char *format)
 static void write_part(SkPrinter *printer, SkNode *call, SkNode *node);
 static void check_argument(SkPrinter *printer, SkNode *call, const SkDdlFunction *function, int number, SkNode *node);
 static void write_string(SkPrinter *printer, const char *value);
-static char *upper_case(const char *word);
 static void fail_at(SkDdlText *ddl, int at);
 pg_noreturn static void fail_at(SkDdlText *ddl, int at);
 
@@ -853,7 +852,7 @@ write_call(SkPrinter *printer, SkNode *node)
 		function++;
 	if (function->name == NULL)
 		SK_DDL_ERROR(printer->ddl, node->at, ERRCODE_UNDEFINED_FUNCTION,
-					 errmsg("function %s is not known here", upper_case(node->text)),
+					 errmsg("function %s is not known here", SK_DDL_UPPER(node->text)),
 					 errhint("Write the expression without it, or run a statement of PostgreSQL directly."));
 	is_time = strcmp(node->text, "string") == 0 && node->args != NIL &&
 		known_type(printer, linitial(node->args)) == SK_TYPE_TIMESTAMP;
@@ -985,7 +984,7 @@ check_count(SkPrinter *printer, SkNode *node, int min, int max)
 
 	if (count < min || count > max)
 		SK_DDL_ERROR(printer->ddl, node->at, ERRCODE_UNDEFINED_FUNCTION,
-					 errmsg("function %s does not take %d arguments here", upper_case(node->text), count));
+					 errmsg("function %s does not take %d arguments here", SK_DDL_UPPER(node->text), count));
 }
 
 /* function(SEQUENCE name) */
@@ -1017,8 +1016,8 @@ write_part(SkPrinter *printer, SkNode *call, SkNode *node)
 	if (part == NULL)
 		fail_at(printer->ddl, node->at);
 	if (!sk_ddl_has_part(call->text, part))
-		sk_ddl_refuse(printer->ddl, node->at, psprintf("%s() %s %s", upper_case(call->text),
-													   strcmp(call->text, "extract") == 0 ? "of" : "to", upper_case(part)), NULL);
+		sk_ddl_refuse(printer->ddl, node->at, psprintf("%s() %s %s", SK_DDL_UPPER(call->text),
+													   strcmp(call->text, "extract") == 0 ? "of" : "to", SK_DDL_UPPER(part)), NULL);
 	write_string(printer, part);
 }
 
@@ -1029,10 +1028,10 @@ check_argument(SkPrinter *printer, SkNode *call, const SkDdlFunction *function, 
 	char	   *regex;
 
 	if (node->type == SK_NODE_INTERVAL && !sk_ddl_has_part(call->text, node->text))
-		sk_ddl_refuse(printer->ddl, node->at, psprintf("%s() of %s", upper_case(call->text), upper_case(node->text)), NULL);
+		sk_ddl_refuse(printer->ddl, node->at, psprintf("%s() of %s", SK_DDL_UPPER(call->text), SK_DDL_UPPER(node->text)), NULL);
 	if (node->type != SK_NODE_STRING)
 		return;
-	if (number == function->zone && sk_ddl_zone_operand(node->text) == NULL)
+	if (number == function->zone && !sk_ddl_is_zone(node->text))
 		SK_DDL_ERROR(printer->ddl, node->at, ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("time zone \"%s\" not recognized", node->text), errhint(SK_TIME_ZONE_HINT));
 	/* raises an error if it is none */
@@ -1056,12 +1055,6 @@ static void
 write_string(SkPrinter *printer, const char *value)
 {
 	appendStringInfoString(&printer->sql, quote_literal_cstr(value));
-}
-
-static char *
-upper_case(const char *word)
-{
-	return asc_toupper(word, strlen(word));
 }
 
 static void

@@ -103,9 +103,6 @@ static const char *const part_names[] = {
 	"microsecond", "millisecond", "second", "minute", "hour", "day", "dayofweek", "dayofyear", "week", "isoweek",
 	"month", "quarter", "year", "isoyear"
 };
-static const char *const day_names[] = {
-	"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"
-};
 static const char *const month_names[] = {
 	"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December", NULL
 };
@@ -127,33 +124,28 @@ typedef struct SkReadTime
 	bool		has_offset;
 	int			offset;			/* in minutes */
 	bool		is_date;
+	bool		is_strict;		/* as in a cast: no blanks, years of four
+								 * digits */
 } SkReadTime;
 
-/*
- * An element of a format of times that is a number, or the name of one: how it
- * is written, and with so many digits read, or not if 0
- */
+/* What is not read of a time. */
+#define UNREAD .parts = {[SK_PART_YEAR] = 1970,[SK_PART_MONTH] = 1,[SK_PART_DAY] = 1}
+
+/* An element of a format of times that is read as a number of so many digits, or as a name. */
 typedef struct SkTimeElement
 {
 	char		letter;
 	SkPart		part;
-	const char *format;
 	int			digits;
-	int			first_day;		/* of a week */
-	int			modulus;		/* what is more is not written */
 	const char *const *names;	/* from 1, the last one is NULL */
 } SkTimeElement;
 
 static const SkTimeElement time_elements[] = {
-	{'A', SK_PART_DAYOFWEEK, "%s",.names = days}, {'a', SK_PART_DAYOFWEEK, "%.3s",.names = days},
-	{'B', SK_PART_MONTH, "%s",.names = month_names}, {'b', SK_PART_MONTH, "%.3s",.names = month_names},
-	{'h', SK_PART_MONTH, "%.3s",.names = month_names},
-	{'g', SK_PART_ISOYEAR, "%02d",.modulus = 100}, {'y', SK_PART_YEAR, "%02d",.modulus = 100},
-	{'d', SK_PART_DAY, "%02d", 2}, {'e', SK_PART_DAY, "%2d", 2}, {'G', SK_PART_ISOYEAR, "%d"},
-	{'H', SK_PART_HOUR, "%02d", 2}, {'j', SK_PART_DAYOFYEAR, "%03d", 3}, {'k', SK_PART_HOUR, "%2d", 2},
-	{'M', SK_PART_MINUTE, "%02d", 2}, {'m', SK_PART_MONTH, "%02d", 2}, {'Q', SK_PART_QUARTER, "%d"},
-	{'S', SK_PART_SECOND, "%02d", 2}, {'U', SK_PART_WEEK, "%02d"}, {'V', SK_PART_ISOWEEK, "%02d"},
-	{'W', SK_PART_WEEK, "%02d", 0, 1}, {'Y', SK_PART_YEAR, "%d", 4}
+	{'A', SK_PART_DAYOFWEEK,.names = days}, {'a', SK_PART_DAYOFWEEK,.names = days},
+	{'B', SK_PART_MONTH,.names = month_names}, {'b', SK_PART_MONTH,.names = month_names}, {'h', SK_PART_MONTH,.names = month_names},
+	{'d', SK_PART_DAY, 2}, {'e', SK_PART_DAY, 2}, {'H', SK_PART_HOUR, 2}, {'j', SK_PART_DAYOFYEAR, 3},
+	{'k', SK_PART_HOUR, 2}, {'M', SK_PART_MINUTE, 2}, {'m', SK_PART_MONTH, 2}, {'S', SK_PART_SECOND, 2},
+	{'Y', SK_PART_YEAR, 4}
 };
 static const char *const halves[] = {"AM", "PM", NULL};
 
@@ -192,8 +184,6 @@ static DateADT date_of(Timestamp local);
 static DateADT truncate_date(DateADT date, SkPart part, int first_day);
 static int64 extract_part(DateADT date, int64 time, SkPart part, int first_day);
 static bool read_number(const char **text, int max_digits, int *value);
-static bool read_date(const char **text, DateADT *date);
-static bool read_time(const char **text, int64 *time);
 static bool read_timestamp(const char *text, const char *default_zone, TimestampTz *result);
 static void out_of_range(const char *what);
 pg_noreturn static void out_of_range(const char *what);
@@ -203,15 +193,15 @@ static bool read_float(const char *value, float8 *number);
 static char *float_text(float8 value, int digits);
 static Oid	case_collation(void);
 static void write_local(StringInfo out, const char *format, DateADT date, int64 time, int64 offset);
-static void write_time_element(StringInfo out, const char **format, DateADT date, int64 time, int64 offset);
+static int	write_extension(StringInfo out, const char *format, const struct pg_tm *tm, int fraction);
 static bool read_local(SkReadTime *time, const char *format, const char **text);
 static bool read_time_element(SkReadTime *time, const char **format, const char **text);
 static bool has_fraction(const char *format);
-static const SkTimeElement *find_element(char letter);
 static bool read_offset(SkReadTime *time, const char **text);
 static void read_fraction(const char **text, int *microseconds);
 static bool read_name(const char **text, const char *const *names, int *number);
-static DateADT parsed_date(SkReadTime *time, text *format, text *value);
+static bool civil_time(const SkReadTime *time, Timestamp *local);
+static Timestamp parsed_time(SkReadTime *time, text *format, text *value);
 static const char *expand_element(char element);
 static void write_specifier(StringInfo out, SkSpecifier *specifier, Oid type, Datum value);
 static void write_padded(StringInfo out, SkSpecifier *specifier, const char *sign, const char *digits);
@@ -265,15 +255,9 @@ find_part(const char *name, SkPart *part, int *first_day)
 		return true;
 	}
 	*part = SK_PART_WEEK;
-	for (; *first_day < lengthof(day_names); (*first_day)++)
-	{
-		const char *day = day_names[*first_day];
-
-		if (strncmp(name, "week(", 5) == 0 && strncmp(name + 5, day, strlen(day)) == 0 &&
-			strcmp(name + 5 + strlen(day), ")") == 0)
-			return true;
-	}
-	return false;
+	while (days[*first_day] != NULL && pg_strcasecmp(name, psprintf("week(%s)", days[*first_day])) != 0)
+		(*first_day)++;
+	return days[*first_day] != NULL;
 }
 
 static SkPart
@@ -427,40 +411,6 @@ read_number(const char **text, int max_digits, int *value)
 	return count > 0;
 }
 
-/* Read year-month-day. */
-static bool
-read_date(const char **text, DateADT *date)
-{
-	const char *start = *text;
-	int			year;
-	int			month;
-	int			day;
-
-	if (!read_number(text, 4, &year) || *text !=start + 4 || *(*text) ++!= '-' ||
-		!read_number(text, 2, &month) || *(*text) ++!= '-' || !read_number(text, 2, &day) ||
-		year < 1 || month < 1 || month > MONTHS_PER_YEAR || day < 1 || day > day_tab[isleap(year)][month - 1])
-		return false;
-	*date = date2j(year, month, day) - POSTGRES_EPOCH_JDATE;
-	return true;
-}
-
-/* Read hour:minute:second. */
-static bool
-read_time(const char **text, int64 *time)
-{
-	int			hour;
-	int			minute;
-	int			second;
-	int			fraction;
-
-	if (!read_number(text, 2, &hour) || *(*text) ++!= ':' || !read_number(text, 2, &minute) ||
-		*(*text) ++!= ':' || !read_number(text, 2, &second) || hour > 23 || minute > 59 || second > 59)
-		return false;
-	read_fraction(text, &fraction);
-	*time = hour * USECS_PER_HOUR + minute * USECS_PER_MINUTE + second * USECS_PER_SEC + fraction;
-	return true;
-}
-
 /* Read what may be behind a second, whose digits after the sixth are cut. */
 static void
 read_fraction(const char **text, int *microseconds)
@@ -477,21 +427,21 @@ read_fraction(const char **text, int *microseconds)
 static bool
 read_timestamp(const char *text, const char *default_zone, TimestampTz *result)
 {
+	SkReadTime	time = {UNREAD,.is_strict = true};
 	const char *name;
 	SkZone		zone;
-	DateADT		date;
-	int64		time = 0;
+	Timestamp	local;
 
-	if (!read_date(&text, &date))
+	if (!read_local(&time, "%E4Y-%m-%d", &text))
 		return false;
 	if (*text !='\0' && strchr("Tt ", *text) != NULL && isdigit((unsigned char) text[1]))
 	{
 		text	  ++;
 
-		if (!read_time(&text, &time))
+		if (!read_local(&time, "%H:%M:%E*S", &text))
 			return false;
 	}
-	if (*text !='\0' && strchr(" +-zZ", *text) == NULL)
+	if (!civil_time(&time, &local) || (*text !='\0' && strchr(" +-zZ", *text) == NULL))
 		return false;
 	name = *text == ' ' ? text +1 : text;
 
@@ -501,7 +451,7 @@ read_timestamp(const char *text, const char *default_zone, TimestampTz *result)
 		name = "UTC";
 	if (!sk_parse_time_zone(name, &zone.zone, &zone.offset))
 		return false;
-	*result = moment_of(date * USECS_PER_DAY + time, zone);
+	*result = moment_of(local, zone);
 	return true;
 }
 
@@ -643,11 +593,12 @@ spanner_text_to_date(PG_FUNCTION_ARGS)
 {
 	const char *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	const char *rest = value;
-	DateADT		date;
+	SkReadTime	time = {UNREAD,.is_strict = true};
+	Timestamp	local;
 
-	if (!read_date(&rest, &date) || *rest != '\0')
+	if (!read_local(&time, "%E4Y-%m-%d", &rest) || *rest != '\0' || !civil_time(&time, &local))
 		return bad_text(fcinfo, "date", value, PG_GETARG_BOOL(2));
-	PG_RETURN_DATEADT(date);
+	PG_RETURN_DATEADT(date_of(local));
 }
 
 /* spanner_internal.to_timestamp(value text, zone text, safe boolean) returns timestamptz */
@@ -1028,100 +979,76 @@ expand_element(char element)
 static void
 write_local(StringInfo out, const char *format, DateADT date, int64 time, int64 offset)
 {
+	int			julian = date + POSTGRES_EPOCH_JDATE;
+	int64		second = (Max(time, 0) / USECS_PER_SEC);
+	struct pg_tm tm = {
+		.tm_sec = second % SECS_PER_MINUTE,.tm_min = second / SECS_PER_MINUTE % MINS_PER_HOUR,
+		.tm_hour = second / SECS_PER_HOUR,.tm_wday = j2day(julian),.tm_gmtoff = offset / USECS_PER_SEC
+	};
+	char		element[] = "% ";
+	char		written[MAXDATELEN];
+
+	j2date(julian, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
+	tm.tm_yday = julian - date2j(tm.tm_year, 1, 1);
+	/* as C has them */
+	tm.tm_year -= 1900;
+	tm.tm_mon--;
 	for (const char *s = format; *s != '\0'; s++)
 	{
-		const char *element = s + 1;
-
 		if (*s != '%')
-			appendStringInfoChar(out, *s);
-		else if (*element != '\0' && expand_element(*element) != NULL &&
-				 (time >= 0 || strchr("DxF", *element) != NULL))
 		{
-			write_local(out, expand_element(*element), date, time, offset);
-			s = element;
+			appendStringInfoChar(out, *s);
+			continue;
 		}
+		element[1] = *++s;
+		if (*s == '\0' || strchr("AaBbCcDdEeFGgHhIjklMmnPpQRSsTtUuVWwXxYyz%", *s) == NULL ||
+			(time < 0 && strchr("cEHIklMPpRSsTXz", *s) != NULL && strncmp(s, "E4Y", 3) != 0))
+			bad_format(time < 0 ? "format_date" : "format_timestamp", s - 1);
+		if (expand_element(*s) != NULL)
+			write_local(out, expand_element(*s), date, time, offset);
+		else if (strchr("GQY", *s) != NULL)
+			appendStringInfo(out, "%d", (int) extract_part(date, 0, *s == 'G' ? SK_PART_ISOYEAR : *s == 'Q' ?
+														   SK_PART_QUARTER : SK_PART_YEAR, 0));
+		else if (*s == 'P')
+			appendStringInfoString(out, tm.tm_hour < 12 ? "am" : "pm");
+		else if (*s == 's')
+			appendStringInfo(out, INT64_FORMAT, second + date * (int64) SECS_PER_DAY + UNIX_EPOCH / USECS_PER_SEC - tm.tm_gmtoff);
+		else if (*s == 'E')
+			s += write_extension(out, s, &tm, Max(time, 0) % USECS_PER_SEC);
 		else
 		{
-			write_time_element(out, &element, date, time, offset);
-			s = element;
+			pg_strftime(written, sizeof(written), element, &tm);
+			appendStringInfoString(out, written);
 		}
 	}
 }
 
-/* Write what an element stands for, and go to its last character. */
-static void
-write_time_element(StringInfo out, const char **format, DateADT date, int64 time, int64 offset)
+/* Write %E4Y, %Ez, or seconds with a fraction; returns how many characters follow the E. */
+static int
+write_extension(StringInfo out, const char *format, const struct pg_tm *tm, int fraction)
 {
-	char		letter = **format;
-	int			hour = time / USECS_PER_HOUR;
-	const char *zone = offset < 0 ? "-" : "+";
-	const SkTimeElement *element = find_element(letter);
 	char	   *second;
-	int			number;
 	int			places;
 
-	if (time < 0 && ((element != NULL && element->part < SK_PART_DAY) || strchr("IlPpsEz", letter) != NULL) &&
-		strncmp(*format, "E4Y", 3) != 0)
-		bad_format("format_date", *format - 1);
-	offset = (offset < 0 ? -offset : offset) / USECS_PER_MINUTE;
-	if (element != NULL)
+	if (strncmp(format, "E4Y", 3) == 0)
+		appendStringInfo(out, "%04d", tm->tm_year + 1900);
+	else if (format[1] == 'z')
 	{
-		number = extract_part(date, time, element->part, element->first_day);
-		if (element->names != NULL)
-			appendStringInfo(out, element->format, element->names[number - 1]);
-		else
-			appendStringInfo(out, element->format, element->modulus > 0 ? number % element->modulus : number);
-		return;
+		appendStringInfo(out, "%c%02d:%02d", tm->tm_gmtoff < 0 ? '-' : '+', abs((int) tm->tm_gmtoff) / SECS_PER_HOUR,
+						 abs((int) tm->tm_gmtoff) / SECS_PER_MINUTE % MINS_PER_HOUR);
+		return 1;
 	}
-	switch (letter)
+	else if (has_fraction(format))
 	{
-		case 'C':
-			appendStringInfo(out, "%02d", (int) extract_part(date, 0, SK_PART_YEAR, 0) / 100);
-			return;
-		case 'I':
-		case 'l':
-			appendStringInfo(out, letter == 'I' ? "%02d" : "%2d", (hour + 11) % 12 + 1);
-			return;
-		case 'n':
-		case 't':
-		case '%':
-			appendStringInfoChar(out, letter == 'n' ? '\n' : letter == 't' ? '\t' : '%');
-			return;
-		case 'P':
-		case 'p':
-			appendStringInfoString(out, letter == 'P' ? hour < 12 ? "am" : "pm" : hour < 12 ? "AM" : "PM");
-			return;
-		case 's':
-			time += date * USECS_PER_DAY + UNIX_EPOCH - (*zone == '-' ? -offset : offset) * USECS_PER_MINUTE;
-			appendStringInfo(out, INT64_FORMAT, (time - (time < 0 ? USECS_PER_SEC - 1 : 0)) / USECS_PER_SEC);
-			return;
-		case 'u':
-		case 'w':
-			number = extract_part(date, 0, SK_PART_DAYOFWEEK, 0) - 1;
-			appendStringInfo(out, "%d", number == 0 && letter == 'u' ? 7 : number);
-			return;
-		case 'z':
-			appendStringInfo(out, "%s%02d%02d", zone, (int) offset / MINS_PER_HOUR, (int) offset % MINS_PER_HOUR);
-			return;
-		default:
-			break;
-	}
-	if (strncmp(*format, "E4Y", 3) == 0)
-		appendStringInfo(out, "%04d", (int) extract_part(date, 0, SK_PART_YEAR, 0));
-	else if (strncmp(*format, "Ez", 2) == 0)
-		appendStringInfo(out, "%s%02d:%02d", zone, (int) offset / MINS_PER_HOUR, (int) offset % MINS_PER_HOUR);
-	else if (has_fraction(*format))
-	{
-		second = psprintf("%02d.%06d", (int) extract_part(date, time, SK_PART_SECOND, 0),
-						  (int) extract_part(date, time, SK_PART_MICROSECOND, 0));
-		places = (*format)[1] == '*' ? strlen(second) : 3 + (*format)[1] - '0';
-		while ((*format)[1] == '*' && places > 3 && second[places - 1] == '0')
+		second = psprintf("%02d.%06d", tm->tm_sec, fraction);
+		places = format[1] == '*' ? strlen(second) : 3 + format[1] - '0';
+		while (format[1] == '*' && places > 3 && second[places - 1] == '0')
 			places--;
 		appendBinaryStringInfo(out, second, places == 3 ? 2 : places);
 	}
 	else
-		bad_format(time < 0 ? "format_date" : "format_timestamp", *format - 1);
-	*format += (*format)[1] == 'z' ? 1 : 2;
+		bad_format("format_timestamp", format - 1);
+	return 2;
 }
 
 /* %E*S, or with a number of places */
@@ -1129,18 +1056,6 @@ static bool
 has_fraction(const char *format)
 {
 	return format[0] == 'E' && format[1] != '\0' && strchr("*0123456", format[1]) != NULL && format[2] == 'S';
-}
-
-/* The element of a letter that is a number; NULL if it is another one. */
-static const SkTimeElement *
-find_element(char letter)
-{
-	for (int i = 0; i < lengthof(time_elements); i++)
-	{
-		if (time_elements[i].letter == letter)
-			return &time_elements[i];
-	}
-	return NULL;
 }
 
 /* spanner_internal.format_date(format text, value date) returns text */
@@ -1206,16 +1121,20 @@ static bool
 read_time_element(SkReadTime *time, const char **format, const char **text)
 {
 	char		letter = **format;
-	const SkTimeElement *element = find_element(letter);
+	const SkTimeElement *element = NULL;
 	const char *more = expand_element(letter);
 	int			number;
 
-	if (time->is_date && letter != '\0' && ((element != NULL && element->part < SK_PART_DAY) ||
-											strchr("IlPpscRTXzE", letter) != NULL) && strncmp(*format, "E4Y", 3) != 0)
+	if (time->is_date && letter != '\0' && strchr("cEHIklMPpRSsTXz", letter) != NULL && strncmp(*format, "E4Y", 3) != 0)
 		bad_format("parse_date", *format - 1);
 	if (more != NULL)
 		return read_local(time, more, text);
-	while (letter != '%' && isspace((unsigned char) **text))
+	for (int i = 0; i < lengthof(time_elements); i++)
+	{
+		if (time_elements[i].letter == letter)
+			element = &time_elements[i];
+	}
+	while (letter != '%' && !time->is_strict && isspace((unsigned char) **text))
 		(*text) ++;
 	if (element != NULL && element->digits > 0)
 		return read_number(text, element->digits, &time->parts[element->part]);
@@ -1256,7 +1175,10 @@ read_time_element(SkReadTime *time, const char **format, const char **text)
 	}
 	*format += 2;
 	if (strncmp(*format - 2, "E4Y", 3) == 0)
-		return read_number(text, 4, &time->parts[SK_PART_YEAR]);
+	{
+		more = *text;
+		return read_number(text, 4, &time->parts[SK_PART_YEAR]) && (!time->is_strict || *text == more + 4);
+	}
 	if (!has_fraction(*format - 2))
 		bad_format(time->is_date ? "parse_date" : "parse_timestamp", *format - 3);
 	return read_number(text, 2, &time->parts[SK_PART_SECOND]) &&
@@ -1298,31 +1220,42 @@ read_name(const char **text, const char *const *names, int *number)
 	return false;
 }
 
-/* Read all of a text, and return the date that it has. */
-static DateADT
-parsed_date(SkReadTime *time, text *format, text *value)
+/* The time that was read; returns false if there is none. */
+static bool
+civil_time(const SkReadTime *time, Timestamp *local)
+{
+	const int  *parts = time->parts;
+	int			year = parts[SK_PART_YEAR];
+	int			month = parts[SK_PART_MONTH];
+	int			day = parts[SK_PART_DAY];
+	int			day_of_year = parts[SK_PART_DAYOFYEAR];
+
+	if (year < 1 || parts[SK_PART_HOUR] >= HOURS_PER_DAY || parts[SK_PART_MINUTE] >= MINS_PER_HOUR ||
+		parts[SK_PART_SECOND] >= SECS_PER_MINUTE || day_of_year > 365 + isleap(year) ||
+		(day_of_year == 0 && (month < 1 || month > MONTHS_PER_YEAR || day < 1 || day > day_tab[isleap(year)][month - 1])))
+		return false;
+	*local = day_of_year > 0 ? date2j(year, 1, 1) + day_of_year - 1 : date2j(year, month, day);
+	*local = (*local - POSTGRES_EPOCH_JDATE) * USECS_PER_DAY;
+	/* those are the parts of a time, from the shortest, without milliseconds */
+	for (SkPart part = SK_PART_MICROSECOND; part <= SK_PART_HOUR; part++)
+		*local += parts[part] * part_lengths[part];
+	return true;
+}
+
+/* Read all of a text, and return the civil time that it has. */
+static Timestamp
+parsed_time(SkReadTime *time, text *format, text *value)
 {
 	const char *rest = text_to_cstring(value);
-	int		   *parts = time->parts;
-	int			year;
+	Timestamp	local;
 
-	parts[SK_PART_YEAR] = 1970;
-	parts[SK_PART_MONTH] = parts[SK_PART_DAY] = 1;
 	if (read_local(time, text_to_cstring(format), &rest))
 	{
-		year = parts[SK_PART_YEAR];
 		rest += strspn(rest, BLANKS);
 		if (time->half > 0)
-			parts[SK_PART_HOUR] = parts[SK_PART_HOUR] % 12 + (time->half - 1) * 12;
-		if (*rest == '\0' && year >= 1 && parts[SK_PART_HOUR] < HOURS_PER_DAY && parts[SK_PART_MINUTE] < MINS_PER_HOUR &&
-			parts[SK_PART_SECOND] < SECS_PER_MINUTE)
-		{
-			if (parts[SK_PART_DAYOFYEAR] >= 1 && parts[SK_PART_DAYOFYEAR] <= 365 + isleap(year))
-				return date2j(year, 1, 1) - POSTGRES_EPOCH_JDATE + parts[SK_PART_DAYOFYEAR] - 1;
-			if (parts[SK_PART_DAYOFYEAR] == 0 && parts[SK_PART_MONTH] >= 1 && parts[SK_PART_MONTH] <= MONTHS_PER_YEAR &&
-				parts[SK_PART_DAY] >= 1 && parts[SK_PART_DAY] <= day_tab[isleap(year)][parts[SK_PART_MONTH] - 1])
-				return date2j(year, parts[SK_PART_MONTH], parts[SK_PART_DAY]) - POSTGRES_EPOCH_JDATE;
-		}
+			time->parts[SK_PART_HOUR] = time->parts[SK_PART_HOUR] % 12 + (time->half - 1) * 12;
+		if (*rest == '\0' && civil_time(time, &local))
+			return local;
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_DATETIME_FORMAT),
@@ -1333,17 +1266,17 @@ parsed_date(SkReadTime *time, text *format, text *value)
 Datum
 spanner_parse_date(PG_FUNCTION_ARGS)
 {
-	SkReadTime	time = {.is_date = true};
+	SkReadTime	time = {UNREAD,.is_date = true};
 
-	PG_RETURN_DATEADT(parsed_date(&time, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1)));
+	PG_RETURN_DATEADT(date_of(parsed_time(&time, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1))));
 }
 
 /* spanner_internal.parse_timestamp(format text, value text, zone text) returns timestamptz */
 Datum
 spanner_parse_timestamp(PG_FUNCTION_ARGS)
 {
-	SkReadTime	time = {.is_date = false};
-	Timestamp	local = parsed_date(&time, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1)) * USECS_PER_DAY;
+	SkReadTime	time = {UNREAD};
+	Timestamp	local = parsed_time(&time, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1));
 	SkZone		zone = zone_argument(PG_GETARG_TEXT_PP(2));
 
 	if (time.has_offset)
@@ -1358,9 +1291,6 @@ spanner_parse_timestamp(PG_FUNCTION_ARGS)
 			out_of_range("timestamp");
 		PG_RETURN_TIMESTAMPTZ(time.seconds * USECS_PER_SEC - UNIX_EPOCH);
 	}
-	/* those are the parts of a time, from the shortest, without milliseconds */
-	for (SkPart part = SK_PART_MICROSECOND; part <= SK_PART_HOUR; part++)
-		local += time.parts[part] * part_lengths[part];
 	PG_RETURN_TIMESTAMPTZ(moment_of(local, zone));
 }
 

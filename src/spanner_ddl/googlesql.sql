@@ -53,6 +53,12 @@ RETURNS anycompatiblearray
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN pg_catalog.array_cat($1, $2) END
 $$;
+CREATE FUNCTION spanner_internal.concat(a anycompatiblearray, b anycompatiblearray,
+  c anycompatiblearray)
+RETURNS anycompatiblearray
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT spanner_internal.concat(spanner_internal.concat($1, $2), $3)
+$$;
 
 -- A number that is not negative, and not larger than PostgreSQL's lengths.
 CREATE FUNCTION spanner_internal.checked_length(number bigint)
@@ -1123,17 +1129,6 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT e.value
       FROM pg_catalog.unnest($1) WITH ORDINALITY AS e (value, place)
      ORDER BY e.place DESC) END
-$$;
-CREATE FUNCTION spanner_internal.array_concat(a anycompatiblearray, b anycompatiblearray)
-RETURNS anycompatiblearray
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN pg_catalog.array_cat($1, $2) END
-$$;
-CREATE FUNCTION spanner_internal.array_concat(a anycompatiblearray, b anycompatiblearray,
-  c anycompatiblearray)
-RETURNS anycompatiblearray
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT spanner_internal.array_concat(spanner_internal.array_concat($1, $2), $3)
 $$;
 CREATE FUNCTION spanner_internal.array_includes(elements anycompatiblearray, value anycompatible)
 RETURNS boolean

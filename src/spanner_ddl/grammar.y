@@ -142,7 +142,7 @@ static void yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message);
 
 %type <statement> statement rows
 %type <list> elements options option_list key_parts part_list
-	name_list opt_names storing index_tail clauses clause_list alter_clauses alter_actions
+	name_list opt_names index_tail clauses clause_list alter_clauses alter_actions
 	renames streams stream_list where_parts where_part strings tail identity_clauses
 %type <node> bracketed default_value expression view_query tokens table_name expr condition value call argument query query_body
 	query_operand subquery select select_item from_item table_ref join_condition opt_sort sort_item
@@ -152,7 +152,7 @@ static void yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message);
 	group_list opt_zone row_list
 %type <string> function opt_alias
 %type <word> comparison join_type truth
-%type <boolean> opt_not direction
+%type <boolean> opt_not
 %type <constraint> element tail_item constraint table_constraint interleave policy stream
 %type <action> alter_action column_action
 %type <column> column attributes
@@ -161,7 +161,7 @@ static void yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message);
 %type <part> key_part
 %type <clause> clause
 %type <option> option
-%type <string> name type_path unreserved opt_constraint_name opt_nulls
+%type <string> name type_words type_path unreserved opt_constraint_name opt_nulls
 %type <word> opt_security droppable
 %type <integer> integer fk_actions
 %type <boolean> opt_exists opt_not_exists opt_unique opt_null_filtered
@@ -577,8 +577,8 @@ known_type:
 	;
 
 base_type:
-	IDENT	{ $$ = NODE(SkTypeName, .name = $1); }
-	| IDENT '(' NUMBER ')'
+	type_words	{ $$ = NODE(SkTypeName, .name = $1); }
+	| type_words '(' NUMBER ')'
 		{
 			/* a length of zero is none that a type can have */
 			$$ = NODE(SkTypeName, .name = $1,
@@ -586,23 +586,23 @@ base_type:
 			if ($$->length == 0)
 				$$->length = -2;
 		}
-	| IDENT '(' IDENT ')'
+	| type_words '(' IDENT ')'
 		{
 			if (strcmp($3, "max") != 0)
 				yyerror(&@3, ddl, NULL);
 			$$ = NODE(SkTypeName, .name = $1, .length = -1);
 		}
-	| IDENT '(' NUMBER ',' NUMBER ')'
+	| type_words '(' NUMBER ',' NUMBER ')'
 		{ $$ = NODE(SkTypeName, .name = $1, .length = integer_of(ddl, @3.first, false),
 			.scale = integer_of(ddl, @5.first, false)); }
-	| IDENT K_PRECISION	{ $$ = NODE(SkTypeName, .name = psprintf("%s precision", $1)); }
-	| IDENT K_VARYING	{ $$ = NODE(SkTypeName, .name = psprintf("%s varying", $1)); }
-	| IDENT K_VARYING '(' NUMBER ')'
-		{ $$ = NODE(SkTypeName, .name = psprintf("%s varying", $1), .length = integer_of(ddl,
-			@4.first, false)); }
-	| IDENT K_WITH K_TIME K_ZONE
-		{ $$ = NODE(SkTypeName, .name = psprintf("%s with time zone", $1)); }
-	| type_path					{ $$ = NODE(SkTypeName, .name = $1); }
+	;
+
+type_words:
+	IDENT
+	| IDENT K_PRECISION			{ $$ = psprintf("%s precision", $1); }
+	| IDENT K_VARYING			{ $$ = psprintf("%s varying", $1); }
+	| IDENT K_WITH K_TIME K_ZONE	{ $$ = psprintf("%s with time zone", $1); }
+	| type_path
 	;
 
 type_path:
@@ -640,8 +640,8 @@ opt_nulls:
 /* what stands behind the key of an index: a list of elements */
 index_tail:
 	/* empty */					{ $$ = NIL; }
-	| index_tail storing
-		{ $$ = lappend($1, NODE_AT(SkConstraint, @2, .type = SK_UNIQUE, .columns = $2)); }
+	| index_tail storing '(' name_list ')'
+		{ $$ = lappend($1, NODE_AT(SkConstraint, @2, .type = SK_UNIQUE, .columns = $4)); }
 	| index_tail K_WHERE where_parts
 		{ $$ = lappend($1, NODE_AT(SkConstraint, @2, .type = SK_CHECK, .columns = $3)); }
 	| index_tail opt_comma interleave	{ $$ = lappend($1, $3); }
@@ -649,8 +649,8 @@ index_tail:
 	;
 
 storing:
-	K_STORING '(' name_list ')'	{ $$ = $3; }
-	| K_INCLUDE '(' name_list ')'	{ $$ = $3; }
+	K_STORING
+	| K_INCLUDE
 	;
 
 where_parts:
@@ -1306,17 +1306,11 @@ sort_list:
 
 /* NULLs are the least in GoogleSQL */
 sort_item:
-	expr direction
+	expr opt_desc
 		{ $$ = EXPR(SK_NODE_SORT, .args = list_make1($1), .text = $2 ? " DESC NULLS LAST" : " NULLS FIRST"); }
-	| expr direction K_NULLS IDENT
+	| expr opt_desc K_NULLS IDENT
 		{ $$ = EXPR(SK_NODE_SORT, .args = list_make1($1), .text = psprintf("%s NULLS %s",
 			$2 ? " DESC" : "", strcmp($4, "first") == 0 ? "FIRST" : "LAST")); }
-	;
-
-direction:
-	K_DESC						{ $$ = true; }
-	| K_ASC						{ $$ = false; }
-	| /* empty */				{ $$ = false; }
 	;
 
 opt_limit:

@@ -12,10 +12,8 @@
  */
 #include "postgres.h"
 
-#include "access/attmap.h"
 #include "access/genam.h"
 #include "access/relation.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/namespace.h"
@@ -26,12 +24,12 @@
 #include "catalog/pg_type.h"
 #include "commands/comment.h"
 #include "commands/dbcommands.h"
-#include "commands/event_trigger.h"
-#include "commands/tablecmds.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_utilcmd.h"
+#include "parser/parser.h"
 #include "rewrite/rewriteHandler.h"
+#include "tcop/dest.h"
+#include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
@@ -56,8 +54,7 @@ static void read_index_clauses(SkDdlText *ddl, SkStatement *statement, SkNewInde
 static void check_stored(SkDdlText *ddl, SkStatement *statement, Oid relid, const char *column);
 static void add_filter(SkNewIndex *index, const char *column);
 static void check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPart *part);
-static void recreate_index(SkDdlText *ddl, SkStatement *statement, Relation index);
-static void add_index(SkDdlText *ddl, IndexStmt *statement);
+static void recreate_index(SkDdlText *ddl, SkStatement *statement, Oid indexid);
 static void check_reals(SkDdlText *ddl, SkStatement *statement);
 static bool has_real(Node *node, void *context);
 static char *view_definition(SkDdlText *ddl);
@@ -68,6 +65,7 @@ static char *published_columns(SkConstraint *tracked, Oid relid);
 static void complete_identity(SkDdlText *ddl, Oid relid);
 static char *publish_option(SkDdlText *ddl, List *options);
 static void check_stream_option(SkDdlText *ddl, const SkDdlOption *option);
+static void skip_option(const SkDdlOption *option, const char *object);
 static char *retention_problem(const char *value);
 static void set_database_option(SkDdlText *ddl, const SkDdlOption *option);
 
@@ -253,13 +251,10 @@ read_index_clauses(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index)
 			SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
 						 errmsg("Index %s specifies stored column %s that is a key of the index.",
 								statement->name != NULL ? sk_ddl_name(statement->name) : "", (char *) lfirst(lc)));
-		for (int i = 0; i < foreach_current_index(lc); i++)
-		{
-			if (strcmp(list_nth(index->stored, i), lfirst(lc)) == 0)
-				SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
-							 errmsg("Index %s specifies stored column %s twice.",
-									statement->name != NULL ? sk_ddl_name(statement->name) : "", (char *) lfirst(lc)));
-		}
+		if (sk_ddl_has_name(list_truncate(list_copy(index->stored), foreach_current_index(lc)), lfirst(lc)))
+			SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
+						 errmsg("Index %s specifies stored column %s twice.",
+								statement->name != NULL ? sk_ddl_name(statement->name) : "", (char *) lfirst(lc)));
 	}
 }
 
@@ -343,78 +338,53 @@ sk_ddl_alter_index(SkDdlText *ddl, SkStatement *statement)
 					 errmsg("index \"%s\" would lose %s", name, loss),
 					 errdetail("The index is created anew with other columns."),
 					 errhint("Take that from the index first, and give it back afterwards."));
-	recreate_index(ddl, statement, index);
+	index_close(index, NoLock);
+	recreate_index(ddl, statement, indexid);
 }
 
 /*
- * PostgreSQL cannot change the columns of an index.  Its expressions and its
- * condition are copied as the catalogs have them: their text would be parsed
- * with the rights of the caller, and the owner of the table has chosen it.
- * Closes the index.
+ * PostgreSQL cannot change the columns of an index, so it is created anew by
+ * its definition.  The owner of the table has chosen what is in that, and it is
+ * parsed as this owner.
  */
 static void
-recreate_index(SkDdlText *ddl, SkStatement *statement, Relation index)
+recreate_index(SkDdlText *ddl, SkStatement *statement, Oid indexid)
 {
-	Oid			relid = index->rd_index->indrelid;
-	char	   *name = pstrdup(RelationGetRelationName(index));
-	char	   *comment = GetComment(RelationGetRelid(index), RelationRelationId, 0);
+	const char *name = sk_ddl_name(statement->name);
 	char	   *column = linitial(statement->columns);
-	Relation	rel = table_open(relid, AccessShareLock);
-	AttrMap    *map = make_attrmap(RelationGetNumberOfAttributes(rel));
-	IndexStmt  *clone;
-	IndexElem  *stored;
+	char	   *comment = GetComment(indexid, RelationRelationId, 0);
+	Oid			relid = IndexGetRelation(indexid, false);
+	char	   *definition = pg_get_indexdef_string(indexid);
+	IndexStmt  *index = castNode(IndexStmt, linitial_node(RawStmt, raw_parser(definition, RAW_PARSE_DEFAULT))->stmt);
+	PlannedStmt *wrapper = makeNode(PlannedStmt);
+	IndexElem  *stored = makeNode(IndexElem);
+	SkOwnerScope scope;
 	ListCell   *lc;
 
-	/* the columns of the same table */
-	for (int i = 0; i < map->maplen; i++)
-		map->attnums[i] = i + 1;
-	clone = generateClonedIndexStmt(NULL, index, map, NULL);
-	clone->idxname = name;
-	index_close(index, NoLock);
-	table_close(rel, NoLock);
-	foreach(lc, clone->indexIncludingParams)
+	stored->name = column;
+	foreach(lc, index->indexIncludingParams)
 	{
 		if (statement->is_drop && strcmp(lfirst_node(IndexElem, lc)->name, column) == 0)
-			clone->indexIncludingParams = foreach_delete_current(clone->indexIncludingParams, lc);
+			index->indexIncludingParams = foreach_delete_current(index->indexIncludingParams, lc);
 	}
 	if (!statement->is_drop)
-	{
-		stored = makeNode(IndexElem);
-		stored->name = column;
-		clone->indexIncludingParams = lappend(clone->indexIncludingParams, stored);
-	}
+		index->indexIncludingParams = lappend(index->indexIncludingParams, stored);
+	wrapper->commandType = CMD_UTILITY;
+	wrapper->utilityStmt = (Node *) index;
 
 	(void) sk_ddl_on_relation(ddl, relid);
 	/* the lock on the table that this takes is kept */
-	SK_DDL_EMIT(ddl, "DROP INDEX %s", sk_ddl_name(statement->name));
+	SK_DDL_EMIT(ddl, "DROP INDEX %s", name);
 	Assert(sk_relation_is_locked(relid, AccessExclusiveLock));
-	add_index(ddl, clone);
-	ddl->commands = lappend(ddl->commands,
-							pg_get_indexdef_string(get_relname_relid(name, get_rel_namespace(relid))));
-	if (comment != NULL)
-		SK_DDL_EMIT(ddl, "COMMENT ON INDEX %s IS %s", sk_ddl_name(statement->name), quote_literal_cstr(comment));
-	(void) sk_ddl_on_relation(ddl, InvalidOid);
-}
-
-/* Create an index of a table, by its OID: trees of one table fit no other. */
-static void
-add_index(SkDdlText *ddl, IndexStmt *statement)
-{
-	SkOwnerScope scope;
-	AlterTableStmt *alter = makeNode(AlterTableStmt);
-	AlterTableCmd *command = makeNode(AlterTableCmd);
-
-	Assert(statement->transformed);
-	command->subtype = AT_AddIndex;
-	command->def = (Node *) statement;
-	alter->cmds = list_make1(command);
-	alter->objtype = OBJECT_TABLE;
 	sk_ddl_owner_enter(ddl, &scope);
-	EventTriggerAlterTableStart((Node *) alter);
-	AlterTableInternal(ddl->relation, alter->cmds, false);
-	EventTriggerAlterTableEnd();
+	ProcessUtility(wrapper, definition, false, PROCESS_UTILITY_QUERY, NULL, NULL, None_Receiver, NULL);
 	sk_owner_exit(&scope);
 	CommandCounterIncrement();
+	ddl->commands = lappend(ddl->commands,
+							pg_get_indexdef_string(get_relname_relid(index->idxname, get_rel_namespace(relid))));
+	if (comment != NULL)
+		SK_DDL_EMIT(ddl, "COMMENT ON INDEX %s IS %s", name, quote_literal_cstr(comment));
+	(void) sk_ddl_on_relation(ddl, InvalidOid);
 }
 
 /* CREATE [OR REPLACE] VIEW */
@@ -690,6 +660,17 @@ check_stream_option(SkDdlText *ddl, const SkDdlOption *option)
 	if (problem != NULL)
 		SK_DDL_ERROR(ddl, option->value_at, ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("%s%s", problem, option->value));
+	if (is_text)
+		skip_option(option, "change stream");
+}
+
+/* An option that is taken, and does nothing. */
+static void
+skip_option(const SkDdlOption *option, const char *object)
+{
+	ereport(NOTICE,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("option \"%s\" of a %s means nothing here", option->name, object)));
 }
 
 /* One to seven days, in one unit. */
@@ -767,9 +748,7 @@ sk_ddl_alter_database(SkDdlText *ddl, SkStatement *statement)
 		else if (SK_DDL_ONE_OF(option->name, "columnar_policy", "default_leader", "optimizer_statistics_package",
 							   "optimizer_version", "read_lease_regions", "version_retention_period",
 							   "witness_location"))
-			ereport(NOTICE,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("option \"%s\" of a database means nothing here", option->name)));
+			skip_option(option, "database");
 		else
 			sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\" of a database", option->name),
 						  "The options here are default_sequence_kind and default_time_zone.");

@@ -65,34 +65,40 @@ BEGIN
     ELSE value || '::pg_catalog.text' END;
 END $$;
 
--- A table, or else all of a schema, those that others refer to first.
-CREATE FUNCTION spanner_internal.list_tables(relation regclass, schema regnamespace)
-RETURNS SETOF oid
+-- A table, or else all of a schema, those that others refer to first, with the file that each has:
+-- in a directory, whatever the table is called.
+CREATE FUNCTION spanner_internal.csv_files(name text, INOUT file text, INOUT relation regclass)
+RETURNS SETOF record
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+  directory text := rtrim(file, '/');
   rest oid[];
-  first oid;
 BEGIN
+  IF relation IS NOT NULL THEN
+    RETURN NEXT;
+    RETURN;
+  END IF;
   rest := ARRAY(SELECT c.oid
                   FROM pg_class c
-                 WHERE CASE WHEN relation IS NULL
-                         THEN c.relnamespace = schema AND c.relkind IN ('r', 'p')
-                              AND NOT c.relispartition
-                         ELSE c.oid = relation END
+                 WHERE c.relnamespace = spanner_internal.named_schema(name)
+                   AND c.relkind IN ('r', 'p') AND NOT c.relispartition
                  ORDER BY c.relname);
   WHILE cardinality(rest) > 0 LOOP
     -- of tables that refer to each other none can be first, so the first name is
-    first := (SELECT t.oid
-                FROM unnest(rest) WITH ORDINALITY t (oid, n)
-               ORDER BY EXISTS (SELECT
-                                  FROM pg_constraint c
-                                 WHERE c.conrelid = t.oid AND c.contype = 'f'
-                                   AND c.confrelid <> t.oid AND c.confrelid = ANY (rest)), t.n
-               LIMIT 1);
-    RETURN NEXT first;
-    rest := array_remove(rest, first);
+    SELECT c.oid, directory || '/' || replace(replace(replace(
+             c.relname, '%', '%25'), '/', '%2F'), '\', '%5C') || '.csv'
+      INTO relation, file
+      FROM unnest(rest) WITH ORDINALITY t (oid, n)
+      JOIN pg_class c ON c.oid = t.oid
+     ORDER BY EXISTS (SELECT
+                        FROM pg_constraint c
+                       WHERE c.conrelid = t.oid AND c.contype = 'f'
+                         AND c.confrelid <> t.oid AND c.confrelid = ANY (rest)), t.n
+     LIMIT 1;
+    RETURN NEXT;
+    rest := array_remove(rest, relation::oid);
   END LOOP;
 END $$;
 
@@ -144,17 +150,6 @@ BEGIN
          || CASE WHEN file IS NULL THEN ';' ELSE '' END;
 END $$;
 
--- The file of a table, by the file or directory that goes with a name.  It is in that directory,
--- whatever the table is called.
-CREATE FUNCTION spanner_internal.csv_file(name text, file text, relation oid)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE WHEN to_regclass(name) IS NOT NULL THEN file
-         ELSE (SELECT format('%s/%s.csv', rtrim(file, '/'),
-                        replace(replace(replace(c.relname, '%', '%25'), '/', '%2F'), '\', '%5C'))
-                 FROM pg_class c
-                WHERE c.oid = relation AND file IS NOT NULL) END;
-
 CREATE FUNCTION spanner.load_statements(relation regclass, file text DEFAULT NULL,
   columns name[] DEFAULT NULL, header boolean DEFAULT false, null_string text DEFAULT '')
 RETURNS SETOF text
@@ -183,7 +178,7 @@ BEGIN
       FROM pg_attribute a
       LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
      WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
-       AND (a.attidentity <> '' OR spanner_internal.drawn_sequence(d.adbin) IS NOT NULL)
+       AND (a.attidentity <> '' OR spanner_internal.is_nextval(pg_get_expr(d.adbin, relation)))
      ORDER BY a.attnum;
   RETURN NEXT 'COMMIT;';
 END $$;
@@ -197,12 +192,10 @@ RETURNS SETOF text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.statement
-    FROM spanner_internal.list_tables(to_regclass(name), CASE WHEN to_regclass(name) IS NULL
-           THEN spanner_internal.named_schema(name) END)
-         WITH ORDINALITY t (oid, n)
+    FROM spanner_internal.csv_files(name, file, to_regclass(name))
+         WITH ORDINALITY t (file, relation, n)
    CROSS JOIN LATERAL
-         spanner.load_statements(t.oid::regclass,
-           spanner_internal.csv_file(name, file, t.oid), columns, header, null_string)
+         spanner.load_statements(t.relation, t.file, columns, header, null_string)
          WITH ORDINALITY s (statement, n)
    ORDER BY t.n, s.n;
 END;
@@ -240,12 +233,10 @@ RETURNS SETOF text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.statement
-    FROM spanner_internal.list_tables(to_regclass(name), CASE WHEN to_regclass(name) IS NULL
-           THEN spanner_internal.named_schema(name) END)
-         WITH ORDINALITY t (oid, n)
+    FROM spanner_internal.csv_files(name, file, to_regclass(name))
+         WITH ORDINALITY t (file, relation, n)
    CROSS JOIN LATERAL
-         spanner.unload_statements(t.oid::regclass,
-           spanner_internal.csv_file(name, file, t.oid), columns, header, null_string)
+         spanner.unload_statements(t.relation, t.file, columns, header, null_string)
          WITH ORDINALITY s (statement, n)
    ORDER BY t.n, s.n;
 END;

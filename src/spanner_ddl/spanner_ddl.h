@@ -139,6 +139,9 @@ typedef enum SkDialectSetting
 #define SK_DDL_IS_NAME(name) (strspn(name, SK_DDL_LETTERS) > 0 && \
 							  strspn(name, SK_DDL_LETTERS "0123456789_") == strlen(name))
 
+/* A word in upper case */
+#define SK_DDL_UPPER(word) asc_toupper(word, strlen(word))
+
 /* Is a word one of these? */
 #define SK_DDL_ONE_OF(word, ...) \
 	sk_ddl_one_of(word, (const char *const[]) {__VA_ARGS__, NULL})
@@ -168,7 +171,7 @@ extern char *sk_ddl_regex(const char *regex, const char *purpose);
 extern bool sk_ddl_is_reserved(const char *word);
 extern void sk_ddl_write_quoted(StringInfo sql, const char *value, char quote);
 extern const char *sk_ddl_time_zone(void);
-extern const char *sk_ddl_zone_operand(const char *zone);
+extern bool sk_ddl_is_zone(const char *zone);
 
 /* googlesql.c */
 extern bool sk_ddl_has_part(const char *function, const char *name);

@@ -17,7 +17,7 @@ CREATE FUNCTION spanner.execute_ddl(
   OUT why text,
   OUT instead text)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'spanner_execute_ddl_in_parts'
+AS 'MODULE_PATHNAME', 'spanner_execute_ddl'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.execute_ddl(text, text, boolean)
@@ -31,7 +31,7 @@ CREATE FUNCTION spanner.execute_ddl(
   OUT why text,
   OUT instead text)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'spanner_execute_ddl_in_parts'
+AS 'MODULE_PATHNAME', 'spanner_execute_ddl'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION spanner.execute_ddl(text, boolean)
@@ -72,25 +72,15 @@ RETURN CURRENT_TIMESTAMP;
 COMMENT ON FUNCTION spanner.pending_commit_timestamp()
   IS 'the time at which the transaction began: PostgreSQL does not know that of its commit before';
 
--- The trigger with this function and a column is the row deletion policy of a table.
-CREATE FUNCTION spanner_internal.row_deletion_policy()
-RETURNS trigger
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  RETURN NULL;
-END $$;
-
--- A view with a trigger of this function is the synonym of a table.
-CREATE FUNCTION spanner_internal.synonym()
-RETURNS trigger
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  RETURN NULL;
-END $$;
+-- Triggers of these never fire.  One of the first and a column is the row deletion policy of a
+-- table; a view with one of the second is the synonym of a table; the constraint of one of the
+-- third refers to the table that another one is interleaved in, without being its child.
+CREATE FUNCTION spanner_internal.row_deletion_policy() RETURNS trigger
+AS 'suppress_redundant_updates_trigger' LANGUAGE internal STABLE PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.synonym() RETURNS trigger
+AS 'suppress_redundant_updates_trigger' LANGUAGE internal STABLE PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.interleaved_in() RETURNS trigger
+AS 'suppress_redundant_updates_trigger' LANGUAGE internal STABLE PARALLEL SAFE;
 
 -- Its trigger is for the column that the condition of the trigger compares.
 CREATE FUNCTION spanner_internal.on_update()
@@ -525,18 +515,14 @@ RETURN EXISTS (
 -- Whether the default of a column is the commit timestamp.
 CREATE FUNCTION spanner_internal.is_commit_default(relation oid, attnum integer)
 RETURNS boolean
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  RETURN EXISTS (
-    SELECT
-      FROM pg_attrdef d
-     WHERE d.adrelid = relation
-       AND d.adnum = is_commit_default.attnum
-       AND pg_get_expr(d.adbin, relation) IN ('spanner.pending_commit_timestamp()',
-             '(spanner.pending_commit_timestamp())::spanner.commit_timestamp'));
-END $$;
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN EXISTS (
+  SELECT
+    FROM pg_attrdef d
+   WHERE d.adrelid = relation
+     AND d.adnum = is_commit_default.attnum
+     AND pg_get_expr(d.adbin, relation)
+         ~ '^\(?(spanner\.)?pending_commit_timestamp\(\)(\)::(spanner\.)?commit_timestamp)?$');
 
 -- The trigger of a column ON UPDATE.
 CREATE FUNCTION spanner_internal.update_trigger(relation oid, attnum integer)
@@ -628,17 +614,6 @@ BEGIN ATOMIC
      AND ('spanner.commit_timestamp'::regtype = ANY (k.types) OR k.types IS NULL)
    LIMIT 1;
 END;
-
--- A trigger of this function names the table that another one is interleaved in, without being its
--- child: the constraint of the trigger refers to it.
-CREATE FUNCTION spanner_internal.interleaved_in()
-RETURNS trigger
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  RETURN NULL;
-END $$;
 
 -- The trigger that says what a table is interleaved in.
 CREATE FUNCTION spanner_internal.interleaved_trigger(relation oid)

@@ -275,12 +275,9 @@ check_key(SkNewTable *table)
 		if (column == NULL)
 			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_UNDEFINED_COLUMN,
 						 errmsg("Table %s references nonexistent key column %s.", name, part->column));
-		for (int i = 0; i < foreach_current_index(lc); i++)
-		{
-			if (strcmp(((SkKeyPart *) list_nth(table->key, i))->column, part->column) == 0)
-				SK_DDL_ERROR(table->ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
-							 errmsg("Table %s references key column %s more than once.", name, part->column));
-		}
+		if (sk_ddl_has_name(list_truncate(key_names(table->key), foreach_current_index(lc)), part->column))
+			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
+						 errmsg("Table %s references key column %s more than once.", name, part->column));
 		type_name = column_type(table->ddl, column, &type);
 		if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON || strcmp(type_name, "numeric") == 0)
 			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_INVALID_TABLE_DEFINITION,
@@ -1174,13 +1171,15 @@ type_collation(const char *type)
 	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
 	Datum		collate;
 	bool		isnull;
+	char		provider;
 	bool		by_bytes;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
 	collate = SysCacheGetAttr(DATABASEOID, tuple, Anum_pg_database_datcollate, &isnull);
-	by_bytes = ((Form_pg_database) GETSTRUCT(tuple))->datlocprovider == COLLPROVIDER_LIBC &&
-		!isnull && SK_DDL_ONE_OF(TextDatumGetCString(collate), "C", "POSIX");
+	provider = ((Form_pg_database) GETSTRUCT(tuple))->datlocprovider;
+	by_bytes = provider == COLLPROVIDER_BUILTIN ||
+		(provider == COLLPROVIDER_LIBC && !isnull && SK_DDL_ONE_OF(TextDatumGetCString(collate), "C", "POSIX"));
 	ReleaseSysCache(tuple);
 	return strncmp(type, "text", 4) != 0 || by_bytes ? "" : " COLLATE \"C\"";
 }

@@ -59,6 +59,7 @@ typedef struct SkDdlText
 	bool		has_dialect;	/* the caller or the text has said it */
 	bool		shows_dialect;	/* in errors */
 	bool		leaves_out;		/* what cannot be done, and goes on */
+	bool		only_reads;		/* runs nothing */
 	List	   *left_out;		/* of SkLeftOut */
 	SkToken    *tokens;
 	int			count;			/* of tokens, without the last, SK_TOKEN_END */

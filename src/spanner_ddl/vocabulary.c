@@ -92,7 +92,7 @@ static const SkTypeEntry types[] = {
 #define WITH_PART(name, part, zone) {name, "spanner_internal", name, part, zone}
 
 const SkDdlFunction sk_ddl_functions[] = {
-	CORE("abs"), CORE("acos"), CORE("acosh"), CORE("array_agg"), OURS("array_concat"), OURS("array_first"),
+	CORE("abs"), CORE("acos"), CORE("acosh"), CORE("array_agg"), {"array_concat", "spanner_internal", "concat"}, OURS("array_first"),
 	OURS("array_includes"), OURS("array_includes_all"), OURS("array_includes_any"), OURS("array_last"),
 	OURS("array_is_distinct"), OURS("array_length"), OURS("array_max"), OURS("array_min"), OURS("array_reverse"), OURS("array_slice"), OURS("array_to_string"), OURS("ascii"), CORE("asin"), CORE("asinh"), CORE("atan"),
 	CORE("atan2"), OURS("atanh"), OURS("avg"), CORE("bit_and"), OURS("bit_count"), CORE("bit_or"),
@@ -481,36 +481,24 @@ sk_ddl_time_zone(void)
 }
 
 /*
- * sk_ddl_zone_operand
- *		A time zone as AT TIME ZONE takes it; NULL if it takes no such zone.
- *
- * In a text, PostgreSQL counts offsets west of UTC, and in an interval, east.
+ * sk_ddl_is_zone
+ *		Is it a time zone, and the same one in both languages?
  */
-const char *
-sk_ddl_zone_operand(const char *zone)
+bool
+sk_ddl_is_zone(const char *zone)
 {
-	/* with summers in GoogleSQL, and fixed offsets in PostgreSQL */
-	static const char *const ambiguous[] = {"CET", "EET", "MET", "WET"};
 	pg_tz	   *found;
 	int			offset;
 
-	if (!sk_parse_time_zone(zone, &found, &offset))
-		return NULL;
-	for (int i = 0; i < lengthof(ambiguous); i++)
-	{
-		if (pg_strcasecmp(zone, ambiguous[i]) == 0)
-			return NULL;
-	}
-	if (*zone != '+' && *zone != '-')
-		return quote_literal_cstr(zone);
-	return psprintf("interval '%c%02d:%02d'", offset < 0 ? '-' : '+', abs(offset) / MINS_PER_HOUR,
-					abs(offset) % MINS_PER_HOUR);
+	/* with summers in GoogleSQL, and fixed offsets in PostgreSQL */
+	return sk_parse_time_zone(zone, &found, &offset) &&
+		!SK_DDL_ONE_OF(asc_toupper(zone, strlen(zone)), "CET", "EET", "MET", "WET");
 }
 
 static bool
 check_time_zone(char **newval, void **extra, GucSource source)
 {
-	if (**newval == '\0' || sk_ddl_zone_operand(*newval) != NULL)
+	if (**newval == '\0' || sk_ddl_is_zone(*newval))
 		return true;
 	GUC_check_errhint(SK_TIME_ZONE_HINT);
 	return false;

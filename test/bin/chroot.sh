@@ -103,7 +103,7 @@ free=$(df --output=avail -m "$cache" | tail -n 1)
 trap 'rm -rf "$new"' EXIT
 trap 'exit 1' INT TERM
 
-echo "$sources" | timeout 600 mmdebstrap --mode=root --variant=apt \
+echo "$sources" | mmdebstrap --mode=root --variant=apt --dpkgopt=force-unsafe-io \
 	--aptopt='Acquire::Check-Valid-Until "false"' \
 	--aptopt='Acquire::Retries "3"' \
 	--aptopt='Acquire::http::Timeout "20"' \

@@ -1,8 +1,8 @@
 # pg_upgrade, and pg_dumpall into a new cluster, carry kind, options, counter
 # and label of every sequence, the defaults of columns, and the settings of
 # roles and databases; the next value is the one that would have come.  So do
-# they in a database with the core alone, and what depends on the other three
-# extensions comes along.
+# they in databases with the core alone, with one of the other three extensions
+# and with all of them, and what depends on these comes along.
 #
 # As in PostgreSQL's own test of pg_upgrade, "oldinstall" in the environment
 # may name the installation of an older release to come from, which has the
@@ -23,6 +23,30 @@ my $old = PostgreSQL::Test::Cluster->new('old', @old_release);
 # The defaults of initdb are not those of every release.
 my @alike = (extra => [ '--encoding=UTF8', '--locale=C', '--data-checksums' ]);
 my @databases = qw(app other);
+
+# Other databases have the core and these, of which each has a statement that
+# makes something and one that describes it.
+my %parts = (core => [], (map { $_ => [$_] } qw(ddl advisor splits)), four => [qw(ddl advisor splits)]);
+my %make = (
+	ddl => q{
+		SELECT spanner.execute_ddl('CREATE TABLE Expiring (Id INT64, Ts TIMESTAMP OPTIONS (allow_commit_timestamp = true),
+			Fingerprint INT64 AS (FARM_FINGERPRINT(CAST(Id AS STRING))) STORED)
+			PRIMARY KEY (Id), ROW DELETION POLICY (OLDER_THAN(Ts, INTERVAL 30 DAY))');
+		INSERT INTO expiring (id, ts) VALUES (1, '2020-01-01'), (2, spanner.pending_commit_timestamp())},
+	advisor => q{
+		CREATE TABLE event (at timestamptz DEFAULT now() PRIMARY KEY);
+		SELECT spanner.silence_rule('event', 'key_now', 'at');
+		CREATE TABLE visit (at timestamptz PRIMARY KEY);
+		SELECT spanner.add_shard_key('visit', dry_run => false)},
+	splits => q{
+		CREATE TABLE split (id bigint) PARTITION BY RANGE (id);
+		SELECT spanner.create_splits('split', 2, bits => 63, dry_run => false)});
+my %describe = (
+	ddl => q{SELECT spanner.spanner_ddl('expiring'::regclass)},
+	advisor => q{
+		SELECT relation, column_name, rule FROM spanner.silenced_rule;
+		SELECT tablename, shards, usable FROM spanner.shard_keys ORDER BY 1},
+	splits => q{SELECT partition, range FROM spanner.split_stats('split')});
 
 # What a database says about its sequences, and about what draws from them.
 sub describe
@@ -74,13 +98,9 @@ sub dump_statements
 sub describe_extensions
 {
 	my ($node, $database) = @_;
-	my $of_all = $database eq 'core' ? '' : q{
-		SELECT spanner.spanner_ddl('expiring'::regclass);
-		SELECT relation, column_name, rule FROM spanner.silenced_rule;
-		SELECT tablename, shards, usable FROM spanner.shard_keys ORDER BY 1;
-		SELECT partition, range FROM spanner.split_stats('split')};
 
-	return $node->safe_psql($database, "SELECT extname FROM pg_extension WHERE extname ~ '^spanner_keys' ORDER BY 1; $of_all");
+	return $node->safe_psql($database,
+		join(';', q{SELECT extname FROM pg_extension WHERE extname ~ '^spanner_keys' ORDER BY 1}, @describe{ @{ $parts{$database} } }));
 }
 
 # The next values of all sequences of a database, in three sessions.
@@ -126,7 +146,7 @@ sub remove_column_versions
 	return if $known eq 't' || $old->safe_psql('postgres', $has_versions) ne 't';
 
 	note('the options pg_attver of columns are removed');
-	foreach my $database ('postgres', 'template1', 'core', 'four', @databases)
+	foreach my $database ('postgres', 'template1', keys %parts, @databases)
 	{
 		$old->safe_psql(
 			$database, q{
@@ -182,12 +202,12 @@ sub check_cluster
 			"$name: $database: the owner of an allocator cannot be dropped");
 	}
 
-	foreach my $database ('core', 'four')
+	foreach my $database (sort keys %parts)
 	{
 		is(describe_extensions($node, $database), $described->{$database}, "$name: $database: extensions, and what depends on them");
 		is($node->safe_psql($database, q{SELECT spanner.bit_reverse(nextval('bound'), true)}), 4, "$name: $database: the next value");
 	}
-	is($node->safe_psql('four', 'SELECT spanner.delete_expired()'), 1, "$name: a row expires");
+	is($node->safe_psql($_, 'SELECT spanner.delete_expired()'), 1, "$name: $_: a row expires") foreach 'ddl', 'four';
 
 	# New tables are of the kind that role and database have set.
 	is( $node->safe_psql(
@@ -286,29 +306,15 @@ foreach my $database (@databases)
 	insert_rows($old, $database);
 	draw($old, $database);
 }
-foreach my $database ('core', 'four')
+foreach my $database (sort keys %parts)
 {
 	$old->safe_psql('postgres', "CREATE DATABASE $database");
 	$old->safe_psql($database, q{
 		CREATE EXTENSION spanner_keys;
 		SELECT spanner.create_sequence('bound', 'bit_reversed_positive');
 		SELECT nextval('bound') FROM generate_series(1, 3)});
+	$old->safe_psql($database, "CREATE EXTENSION spanner_keys_$_; $make{$_}") foreach @{ $parts{$database} };
 }
-$old->safe_psql(
-	'four', q{
-	CREATE EXTENSION spanner_keys_ddl;
-	CREATE EXTENSION spanner_keys_advisor;
-	CREATE EXTENSION spanner_keys_splits;
-	SELECT spanner.execute_ddl('CREATE TABLE Expiring (Id INT64, Ts TIMESTAMP OPTIONS (allow_commit_timestamp = true),
-		Fingerprint INT64 AS (FARM_FINGERPRINT(CAST(Id AS STRING))) STORED)
-		PRIMARY KEY (Id), ROW DELETION POLICY (OLDER_THAN(Ts, INTERVAL 30 DAY))');
-	INSERT INTO expiring (id, ts) VALUES (1, '2020-01-01'), (2, spanner.pending_commit_timestamp());
-	CREATE TABLE event (at timestamptz DEFAULT now() PRIMARY KEY);
-	SELECT spanner.silence_rule('event', 'key_now', 'at');
-	CREATE TABLE visit (at timestamptz PRIMARY KEY);
-	SELECT spanner.add_shard_key('visit', dry_run => false);
-	CREATE TABLE split (id bigint) PARTITION BY RANGE (id);
-	SELECT spanner.create_splits('split', 2, bits => 63, dry_run => false)});
 $old->safe_psql(
 	'postgres', q{
 	ALTER DATABASE app SET spanner.default_sequence_kind = 'bit_reversed_positive';
@@ -322,7 +328,7 @@ remove_column_versions($upgraded) if @old_release;
 
 # All ways start from here.
 my %described = map { $_ => describe($old, $_) } @databases;
-$described{$_} = describe_extensions($old, $_) foreach 'core', 'four';
+$described{$_} = describe_extensions($old, $_) foreach keys %parts;
 my %dumped = map { $_ => dump_statements($old, $_) } @databases;
 command_ok([ 'pg_dumpall', '-d', $old->connstr('postgres'), '-f', "$dir/all.sql" ], 'pg_dumpall');
 $old->stop;
