@@ -372,7 +372,9 @@ core-check:
 clients:
 	@test/clients/run.sh
 suites:
-	@DJANGO="$(DJANGO)" SQLALCHEMY="$(SQLALCHEMY)" RAILS="$(RAILS)" test/suites/run.sh
+	@DJANGO="$(DJANGO)" SQLALCHEMY="$(SQLALCHEMY)" RAILS="$(RAILS)" \
+		KNEX="$(KNEX)" OBJECTION="$(OBJECTION)" SEQUELIZE="$(SEQUELIZE)" test/suites/run.sh
+	@EXTENSIONS="$(EXTENSIONS)" test/suites/extensions.sh
 citus:
 	@CITUS="$(CITUS)" test/citus/run.sh
 deb-check:

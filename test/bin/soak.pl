@@ -356,8 +356,8 @@ sub check_values
 	check(psql(q{SELECT count(*) FROM given WHERE name ~ '^invoice_.$' AND NOT EXISTS (
 		SELECT FROM invoice WHERE branch = right(name, 1) AND number = value)}) eq '0', 'no number of a series on commit is lost');
 	check(psql(q{SELECT bool_and(a.next_value > g.highest) FROM (
-		SELECT COALESCE(a.name, o.name || '_' || a.series[1]) AS name, a.next_value FROM spanner.allocator a
-		  LEFT JOIN spanner.allocator o ON o.allocator_id = a.parent_id WHERE 'remote' NOT IN (a.mode, COALESCE(o.mode, ''))) a
+		SELECT concat_ws('_', a.name, a.series[1]) AS name, a.next_value FROM spanner.allocator a
+		 WHERE NOT EXISTS (SELECT FROM spanner.allocator o WHERE o.name = a.name AND o.mode = 'remote')) a
 		JOIN (SELECT name, max(value) AS highest FROM given GROUP BY 1) g USING (name)}) eq 't',
 		'the table of allocators is ahead of what was given');
 	check(defined psql("SELECT spanner.next_value('$_')"), "\"$_\" gives values") foreach @allocators;

@@ -34,7 +34,9 @@ CREATE TABLE alone (id bigint PRIMARY KEY DEFAULT spanner.nextval('numbers'), no
 SET spanner.default_sequence_kind = 'bit_reversed_positive';
 CREATE TABLE moving (id bigserial, note text) PARTITION BY RANGE (id);
 RESET spanner.default_sequence_kind;
-CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw OPTIONS (dbname 'other');
+\getenv host PGHOST
+\getenv port PGPORT
+CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host :'host', port :'port', dbname 'other');
 CREATE USER MAPPING FOR CURRENT_USER SERVER other;
 SELECT statement FROM spanner.create_splits('moving', 2) \gexec
 

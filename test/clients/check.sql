@@ -17,7 +17,7 @@ WITH stored AS (
       SELECT FROM spanner.sequences s
       WHERE spanner_internal.unmap_value(t.id::bigint,
           format('%I.%I', s.schemaname, s.sequencename)::regclass) < s.counter
-        AND s.used < 0.0001) AS mapped
+        AND s.used < 0.01) AS mapped
   FROM :table t)
 SELECT CASE
     WHEN count(o) <> 11 OR count(s) <> 11 OR count(*) <> 11

@@ -3,8 +3,8 @@
 # run.sh
 #	  Run frameworks' own test suites, and compare with a plain database.
 #
-# Usage: DJANGO=/path SQLALCHEMY=/path RAILS=/path test/suites/run.sh
-#		 DJANGO_TESTS="bulk_create fixtures"	only these apps; SQLALCHEMY_TESTS, RAILS_TESTS: only these files
+# Usage: DJANGO=/path SQLALCHEMY=/path RAILS=/path KNEX=/path OBJECTION=/path SEQUELIZE=/path test/suites/run.sh
+#		 DJANGO_TESTS="bulk_create fixtures"	only these apps; SQLALCHEMY_TESTS and the like: only these files
 #		 JOBS=N									at most N suites at a time, else one for each processor
 #		 SUITES_RESULTS=DIR						keep outcomes and logs
 #		 WAYS="striped control"					run only these ways; outcomes of the others are in SUITES_RESULTS
@@ -28,7 +28,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 
 if [ "${1:-}" != --inside ]
 then
-	[ "${DJANGO:-}${SQLALCHEMY:-}${RAILS:-}" ] || {
+	[ "${DJANGO:-}${SQLALCHEMY:-}${RAILS:-}${KNEX:-}${OBJECTION:-}${SEQUELIZE:-}" ] || {
 		echo "SKIP: no suite is run; name the source of a framework: make suites DJANGO=/path"
 		exit 0
 	}
@@ -59,6 +59,23 @@ create_way()
 		*) psql -Xqd "template_$way" -c 'CREATE EXTENSION spanner_keys' \
 			-c "ALTER ROLE $way SET spanner.default_sequence_kind = '$way'" || exit ;;
 	esac
+}
+
+# create_databases WAY BITS NAME ...: where the ids of the kind have so many bits.
+create_databases()
+{
+	local way=$1 bits=$2 database setting=
+
+	case $way in
+		plain) ;;
+		control) setting="spread_ids.bits = 31" ;;
+		*) setting="spanner.default_sequence_kind = '$way(bits=$bits)'" ;;
+	esac
+	for database in "${@:3}"
+	do
+		createdb -T "template_$way" "$database" || return
+		[ -z "$setting" ] || psql -Xqd "$database" -c "ALTER ROLE $way IN DATABASE $database SET $setting"
+	done
 }
 
 # Outcomes are lines "ok, failed or skipped<TAB>test<TAB>first line of the error".
@@ -92,22 +109,82 @@ run_sqlalchemy()
 # Foreign keys are integers there, so ids have 31 bits, as docs/frameworks.md advises.
 run_rails()
 {
-	local way=$1 source=$2/activerecord outcomes=$3 database setting=
+	local way=$1 source=$2/activerecord outcomes=$3
 
-	case $way in
-		plain) ;;
-		control) setting="spread_ids.bits = 31" ;;
-		*) setting="spanner.default_sequence_kind = '$way(bits=31)'" ;;
-	esac
-	for database in "rails_$way" "rails2_$way"
-	do
-		createdb -T "template_$way" "$database" || return
-		[ -z "$setting" ] || psql -Xqd "$database" -c "ALTER ROLE $way IN DATABASE $database SET $setting"
-	done
+	create_databases "$way" 31 "rails_$way" "rails2_$way" || return
 	(cd "$source" && ARCONN=postgresql ARCONFIG=$build/$here/rails.yml SUITE_WAY=$way SUITE_OUTCOMES=$outcomes SEED=1 \
 		ruby -Ilib -Itest -I../activemodel/lib -I../activesupport/lib -r "$build/$here/rails_runner" \
 		-e 'load_suite(ARGV)' \
 		${RAILS_TESTS:-$(find test/cases -name '*_test.rb' ! -path '*/adapters/mysql2/*' ! -path '*/adapters/sqlite3/*' | sort)})
+}
+
+# Foreign keys are integers here, too.
+run_knex()
+{
+	local way=$1 source=$2 outcomes=$3
+
+	create_databases "$way" 31 "knex_$way" || return
+	grep -rlE 'knex_test|testuser|25432' "$source/test" |
+		xargs sed -i "s/knex_test/knex_$way/; s/testuser/$way/; s/25432/$PGPORT/"
+	(cd "$source" && DB=postgres KNEX_TEST_TIMEOUT=60000 run_mocha "$outcomes" \
+		--ignore 'test/integration2/dialects/[bmos]*' \
+		${KNEX_TESTS:-test/integration-test-suite.js 'test/integration2/**/*.spec.js'})
+}
+
+# A number of JavaScript holds 53 bits.
+run_objection()
+{
+	local way=$1 source=$2 outcomes=$3
+
+	create_databases "$way" 53 "objection_$way" || return
+	sed -i "s/objection_test/objection_$way/; s/user: 'objection'/user: '$way'/" "$source/tests/integration/index.js"
+	(cd "$source" && DATABASES=postgres run_mocha "$outcomes" ${OBJECTION_TESTS:-tests/integration/index.js})
+}
+
+run_sequelize()
+{
+	local way=$1 source=$2 outcomes=$3
+
+	create_databases "$way" 53 "sequelize_$way" || return
+	psql -Xqd "sequelize_$way" -c 'CREATE EXTENSION hstore' -c 'CREATE EXTENSION citext'
+	(cd "$source" && DIALECT=postgres SEQ_TEST_CLEANUP_TIMEOUT=600000 SEQ_PG_HOST=$PGHOST SEQ_PG_PORT=$PGPORT SEQ_PG_DB=sequelize_$way SEQ_PG_USER=$way \
+		run_mocha "$outcomes" -r ./test/registerEsbuild ${SEQUELIZE_TESTS:-'test/integration/**/*.test.js'})
+}
+
+run_mocha()
+{
+	local outcomes=$1
+
+	shift
+	SUITE_OUTCOMES=$outcomes node_modules/.bin/mocha --exit --timeout 60000 \
+		--reporter "$build/$here/mocha_reporter.cjs" "$@"
+}
+
+# install_npm FRAMEWORK SOURCE: a copy with what its tests on PostgreSQL load.
+install_npm()
+{
+	local framework=$1 copy=$cluster_dir/$1 wanted
+
+	cp -r "$2" "$copy" || return
+	(
+		cd "$copy" || exit
+		rm -f package-lock.json yarn.lock
+		wanted=$(node -p '
+			Object.entries(require("./package.json").devDependencies).filter(([name]) =>
+				/^(mocha|chai.*|sinon.*|expect.js|knex|pg|pg-.*|rimraf|source-map-support|esbuild|cls-hooked|delay|p-.*|fs-jetpack|js-combinatorics|module-alias|node-hook|cli-testlab)$/.test(name)
+			).map((entry) => entry.join("@")).join(" ")')
+		case $framework in
+			knex) wanted+=" esbuild@0.14" ;;
+			objection) wanted+=" bluebird@3 lodash@4 uuid@9" ;;
+		esac
+		npm pkg delete devDependencies scripts
+		timeout 600 npm install --ignore-scripts --no-audit --no-fund $wanted || exit
+		case $framework in
+			knex) node_modules/.bin/esbuild lib/dialects/index.ts --format=cjs --outdir=lib/dialects ;;
+			sequelize) find src -name '*.[jt]s' ! -name '*.d.ts' -exec \
+				node_modules/.bin/esbuild --format=cjs --target=node10 --outbase=src --outdir=lib {} + ;;
+		esac
+	) > "$results/$framework.npm.log" 2>&1
 }
 
 # Ways write into their source, so each has a copy.
@@ -117,7 +194,7 @@ run_way()
 
 	cp -r "$source" "$copy"
 	chown -R "$cluster_user" "$copy"
-	export -f "run_$framework"
+	export -f "run_$framework" create_databases run_mocha
 	export build here python
 	cluster_run env PGHOST=127.0.0.1 PGUSER="$way" nice bash -c "run_$framework"' "$@"' - \
 		"$way" "$copy" "$results/$framework.$way" > "$results/$framework.$way.log" 2>&1 < /dev/null
@@ -128,6 +205,11 @@ run_suite()
 {
 	local framework=$1 source=$2 way
 
+	if [ -e "$source/package.json" ] && [ "$framework" != django ] && [ "$framework" != rails ]
+	then
+		install_npm "$framework" "$source"
+		source=$cluster_dir/$framework
+	fi
 	for way in $ways
 	do
 		while [ "$(jobs -pr | wc -l)" -ge "${JOBS:-$(nproc)}" ]
@@ -153,8 +235,10 @@ for way in $ways
 do
 	create_way "$way"
 done
-[ -z "${DJANGO:-}" ] || run_suite django "$DJANGO"
-[ -z "${SQLALCHEMY:-}" ] || run_suite sqlalchemy "$SQLALCHEMY"
-[ -z "${RAILS:-}" ] || run_suite rails "$RAILS"
+for framework in django sqlalchemy rails knex objection sequelize
+do
+	source=${framework^^}
+	[ -z "${!source:-}" ] || run_suite "$framework" "${!source}"
+done
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
