@@ -99,14 +99,12 @@ SQL_spanner_keys_ddl = \
 SQL_spanner_keys_advisor = \
 	src/advisor/extension.sql \
 	src/advisor/catalog_text.sql \
-	src/advisor/column_sample.sql \
 	src/advisor/facts.sql \
 	src/advisor/shard_obstacles.sql \
 	src/advisor/shards.sql \
 	src/advisor/advise.sql \
 	src/advisor/rules_indexes.sql \
 	src/advisor/rules_hotspots.sql \
-	src/advisor/rules_ends.sql \
 	src/advisor/rules_keys.sql \
 	src/advisor/rules_shards.sql \
 	src/advisor/run_rules.sql \

@@ -225,6 +225,29 @@ CREATE TABLE logged (at timestamptz DEFAULT now() PRIMARY KEY);
 SELECT count(*), bool_and(relation IS NULL AND suggestion IS NULL) FROM spanner.advise(target => 'one_server') WHERE rule = 'ascending_keys';
 SELECT count(*) FROM spanner.advise('logged', 'one_server') WHERE rule = 'ascending_keys' AND relation = 'logged'::regclass;
 SELECT relation, object, finding FROM spanner.advise(target => 'citus') WHERE rule = 'citus_narrow' AND object = 'joined';
+-- a table of one row needs no key, and partitions have indexes of their own
+CREATE TABLE position (lock char(1) DEFAULT 'X' NOT NULL UNIQUE CHECK (lock = 'X'), at bigint);
+CREATE TABLE sole (is_it boolean NOT NULL UNIQUE CHECK (is_it), at bigint);
+CREATE TABLE letters (letter char(1) NOT NULL UNIQUE CHECK (letter > 'A'), at bigint);
+SELECT relation FROM spanner.advise() WHERE rule = 'key_missing' AND relation::text ~ '^(position|sole|letters)$';
+CREATE TABLE parted (a bigint REFERENCES single ON DELETE CASCADE, region int NOT NULL) PARTITION BY LIST (region);
+CREATE TABLE parted1 PARTITION OF parted FOR VALUES IN (1);
+CREATE TABLE parted2 PARTITION OF parted FOR VALUES IN (2);
+CREATE INDEX ON parted1 (a);
+SELECT count(*) FROM spanner.advise('parted', 'one_server') WHERE rule = 'reference_unindexed';
+CREATE INDEX ON parted2 (a);
+SELECT count(*) FROM spanner.advise('parted', 'one_server') WHERE rule = 'reference_unindexed';
+
+-- an index that a suggested key makes superfluous goes with it
+CREATE TABLE page (url text NOT NULL, a bigint NOT NULL REFERENCES single ON DELETE CASCADE);
+CREATE UNIQUE INDEX ON page (url);
+CREATE INDEX ON page (a);
+SELECT suggestion FROM spanner.advise('page', 'splits') WHERE rule = 'key_missing';
+
+-- counters by the name of the table
+CREATE TABLE counters (name text PRIMARY KEY, value bigint);
+CREATE TABLE readings (name text PRIMARY KEY, value bigint);
+SELECT relation, finding FROM spanner.advise() WHERE rule = 'counter_table' AND object = 'value';
 DROP SCHEMA joined CASCADE;
 SET search_path = ar;
 

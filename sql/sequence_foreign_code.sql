@@ -100,9 +100,9 @@ SELECT spanner_internal.count_rows('victim.p0', true);
 CREATE FOREIGN DATA WRAPPER regress_far;
 CREATE SERVER regress_far FOREIGN DATA WRAPPER regress_far;
 CREATE FOREIGN TABLE victim.far (id bigint) SERVER regress_far;
-SELECT * FROM spanner_internal.sample_keys('victim.far'::regclass, 0, 1::int2, false, 0::int2, 100, 1);
+SELECT * FROM spanner_internal.sample_keys('victim.far'::regclass, 0, 'id', false, '', 100, 1);
 CREATE FOREIGN TABLE victim.far_part PARTITION OF victim.parted FOR VALUES FROM (10) TO (20) SERVER regress_far;
-SELECT * FROM spanner_internal.sample_keys('victim.parted'::regclass, 0, 1::int2, false, 0::int2, 100, 1);
+SELECT * FROM spanner_internal.sample_keys('victim.parted'::regclass, 0, 'id', false, '', 100, 1);
 DROP FOREIGN DATA WRAPPER regress_far CASCADE;
 
 DROP SCHEMA victim, mallory CASCADE;

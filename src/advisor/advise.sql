@@ -1,16 +1,11 @@
 /* src/advisor/advise.sql */
 
---
 -- Advisor: running the rules
---
 
--- Rules that are silenced, on a table, one of its columns or one of its indexes.
--- The table is dumped, and restored before the indexes are, so it has their names.
+-- Rules that are silenced, on a table, one of its columns or one of its indexes. The table is
+-- dumped, and restored before the indexes are, so it has their names.
 CREATE TABLE spanner.silenced_rule (
-  relation regclass NOT NULL,
-  column_name name,
-  index_name name,
-  rule text NOT NULL,
+  relation regclass NOT NULL, column_name name, index_name name, rule text NOT NULL,
   UNIQUE NULLS NOT DISTINCT (relation, column_name, index_name, rule));
 
 COMMENT ON TABLE spanner.silenced_rule
@@ -18,8 +13,8 @@ COMMENT ON TABLE spanner.silenced_rule
 
 GRANT SELECT, INSERT, DELETE ON spanner.silenced_rule TO PUBLIC;
 
--- The text of a table that is gone, or that only its session sees, could not be
--- restored, and would take all other rows with it.
+-- The text of a table that is gone, or that only its session sees, could not be restored, and would
+-- take all other rows with it.
 SELECT pg_catalog.pg_extension_config_dump('spanner.silenced_rule',
   'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c'
   ' WHERE c.oid OPERATOR(pg_catalog.=) relation'
@@ -128,10 +123,9 @@ RETURN CASE
   WHEN 'one_server' <> ALL (targets) AND inserts_per_second < 1.0 / 60 THEN 'info'
   ELSE severity END;
 
--- Queries run with settings that do not depend on the session.  For all tables,
--- nested loops are off: the planner would choose them, as it does not know how
--- many facts there are.  A plan for given facts would know, but copy them for each
--- rule.
+-- Queries run with settings that do not depend on the session.  For all tables, nested loops are
+-- off: the planner would choose them, as it does not know how many facts there are.  A plan for
+-- given facts would know, but copy them for each rule.
 CREATE FUNCTION spanner_internal.run_advisor(object regclass, target text)
 RETURNS TABLE (severity text, rule text, relation regclass, object_name text, finding text,
                suggestion text)
@@ -209,11 +203,7 @@ $$;
 
 CREATE FUNCTION spanner.advise(relation regclass DEFAULT NULL, target text DEFAULT NULL)
 RETURNS TABLE (
-  severity text,
-  rule text,
-  relation regclass,
-  object text,
-  finding text,
+  severity text, rule text, relation regclass, object text, finding text,
   suggestion text)
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC

@@ -1,12 +1,9 @@
 /* src/advisor/catalog_text.sql */
 
---
--- Advisor: what the catalogs hold, without waiting for locks
---
--- The server's own functions open the relation that they are asked about, and so wait as long as
--- somebody has locked it.  Advice on all tables would then wait for the owner of each.  Here they
--- are called only if the relation is free; NULL means what is locked or dropped just now.
---
+-- Advisor: what the catalogs hold, without waiting for locks.  The server's own functions open the
+-- relation that they are asked about, and so wait as long as somebody has locked it.  Advice on all
+-- tables would then wait for the owner of each.  Here they are called only if the relation is free;
+-- NULL means what is locked or dropped just now.
 
 -- Is a relation there, so that no lock of another session keeps the server's functions waiting?
 CREATE FUNCTION spanner_internal.is_free(relation oid)

@@ -1,69 +1,46 @@
 /* src/advisor/facts.sql */
 
---
--- Advisor: what the rules look at
---
--- Bodies in BEGIN ATOMIC are parsed here, with the search_path of an extension
--- script, pg_catalog: names and operators in them are those of the server,
--- whatever the path of the session.  Names in texts that they make depend on
--- that path; spanner.advise() pins it.
---
+-- Advisor: what the rules look at.  Bodies in BEGIN ATOMIC are parsed here, with the search_path of
+-- an extension script, pg_catalog: names and operators in them are those of the server, whatever
+-- the path of the session.  Names in texts that they make depend on that path; spanner.advise()
+-- pins it.
 
 -- The tables that advice is given on.
 CREATE TYPE spanner_internal.advisor_table AS (
   relid oid, relkind "char", nspname name, relname name, ident text,
-  rows float8, bytes float8, has_children boolean,
-  pkey oid, pkey_attnum smallint, pkey_name name,
+  rows float8, bytes float8, has_children boolean, pkey oid, pkey_attnum smallint, pkey_name name,
   referenced boolean, hashed boolean, parted_by smallint,
   can_widen boolean, can_have_key boolean, is_usable boolean, is_published boolean,
   target text, distribution smallint, inserts float8);
 
--- Their valid indexes.  "attnum" is the first column, 0 for an expression;
--- "lead" is also a column that the first expression grows with.
--- "could_be_key" lists the columns of a unique index that are never NULL.
+-- Their valid indexes.  "attnum" is the first column, 0 for an expression; "lead" is also a column
+-- that the first expression grows with. "could_be_key" lists the columns of a unique index that are
+-- never NULL, "other" is an index that can do the work of this one.
 CREATE TYPE spanner_internal.advisor_index AS (
   indexid oid, relid oid, ident text, nspname name, name name,
   attnum smallint, lead smallint, second smallint, indkey smallint[], keys smallint,
-  storing boolean,
-  is_unique boolean, is_primary boolean, is_immediate boolean, is_strict boolean,
+  storing boolean, is_unique boolean, is_primary boolean, is_immediate boolean, is_strict boolean,
   is_identity boolean, is_needed boolean, constraint_id oid, is_btree boolean,
-  predicate text, expression text, tablespace text, signature text, could_be_key text);
+  predicate text, expression text, tablespace text, signature text, could_be_key text,
+  other oid);
 
--- Columns that have a default or stand in front of an index, and where their
--- values come from.
+-- Columns that have a default or stand in front of an index, where their values come from, and what
+-- statistics, or the rows of a table without them, say of them.  "why" is the reason for which the
+-- values are supposed to grow with time.
 CREATE TYPE spanner_internal.advisor_column AS (
   relid oid, ident text, nspname name, relname name, attnum smallint, name name, quoted text,
   type oid, is_notnull boolean, collid oid, expr text, calls text[], generated boolean,
   identity boolean, seqid oid, label text, owned boolean, is_reference boolean,
-  is_few boolean, source text);
-
--- What statistics, or the rows of a table without them, say of these columns.
-CREATE TYPE spanner_internal.advisor_measure AS (
-  relid oid, attnum smallint, rows float8, distinct_values float8, null_share float8,
-  top_share float8,
-  largest float8, uuid_of_time boolean, timeuuid boolean, ascending boolean, scattered boolean);
-
--- Columns whose values grow with time, and why that is supposed.
-CREATE TYPE spanner_internal.advisor_suspect AS (
-  relid oid, ident text, attnum smallint, name name, quoted text,
-  type oid, collid oid, expr text, seqid oid, owned boolean, null_share float8, why text);
+  is_few boolean, source text,
+  rows float8, distinct_values float8, null_share float8, top_share float8, largest float8,
+  timeuuid boolean, why text);
 
 -- Columns that ascending sequences fill, and the statement that has the values spread, or why there
 -- is none.
 CREATE TYPE spanner_internal.advisor_conversion AS (
   relid oid, attnum smallint, seqid oid, why_not text, statement text);
 
--- Indexes whose work another index can do.
-CREATE TYPE spanner_internal.advisor_redundant AS (indexid oid, other oid);
-
--- Primary keys and other indexes that begin with a suspect, or with a column of
--- few values before a suspect; and what to do about it.
-CREATE TYPE spanner_internal.advisor_hotspot AS (
-  rule text, relid oid, indexid oid, attnum smallint, is_key boolean, object text, finding text,
-  suggestion text);
-
--- Columns of 16 or 32 bits that refer to wider ones, and statements that widen them; and those that
--- draw from a sequence, with nothing else.
+-- Columns of 16 or 32 bits that refer to wider ones, and statements that widen them.
 CREATE TYPE spanner_internal.advisor_reference AS (
   relid oid, attnum smallint, name name, type oid, referenced oid, referenced_attnum smallint,
   other text, widen text);
@@ -72,22 +49,17 @@ CREATE TYPE spanner_internal.advisor_reference AS (
 CREATE TYPE spanner_internal.advisor_sequence AS (
   seqid oid, ident text, ends numeric, label text);
 
--- What the rules of the advisor look at.
-CREATE TYPE spanner_internal.advisor_facts AS (
-  tables spanner_internal.advisor_table[],
-  indexes spanner_internal.advisor_index[],
-  columns spanner_internal.advisor_column[],
-  measures spanner_internal.advisor_measure[],
-  suspects spanner_internal.advisor_suspect[],
-  conversions spanner_internal.advisor_conversion[],
-  redundant spanner_internal.advisor_redundant[],
-  narrow spanner_internal.advisor_reference[],
-  free_sequences spanner_internal.advisor_sequence[],
-  hotspots spanner_internal.advisor_hotspot[]);
-
 -- What rules find.  attnum and indexid are 0 where there is none, relid where it is many tables.
 CREATE TYPE spanner_internal.advisor_finding AS (
   rule text, relid oid, indexid oid, attnum smallint, object text, finding text, suggestion text);
+
+-- What the rules of the advisor look at.  Hotspots are primary keys and other indexes that begin
+-- with a column that grows, or with one of few values before such a column.
+CREATE TYPE spanner_internal.advisor_facts AS (
+  tables spanner_internal.advisor_table[], indexes spanner_internal.advisor_index[],
+  columns spanner_internal.advisor_column[], conversions spanner_internal.advisor_conversion[],
+  narrow spanner_internal.advisor_reference[], free_sequences spanner_internal.advisor_sequence[],
+  hotspots spanner_internal.advisor_finding[]);
 
 -- is it the name of a table in which a tool keeps the migrations that have run, a row for each?
 CREATE FUNCTION spanner_internal.is_migration_table(name text)
@@ -98,10 +70,7 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 -- For the ids of a range in partitions by ranges of a column: the widest range that no partition
 -- takes, and a partition that takes nearly all
 CREATE FUNCTION spanner_internal.partition_faults(
-  relation regclass,
-  column_number smallint,
-  first bigint,
-  last bigint,
+  relation regclass, column_number smallint, first bigint, last bigint,
   OUT gap_first bigint,
   OUT gap_last bigint,
   OUT partition regclass)
@@ -114,8 +83,8 @@ RETURNS text[]
 AS 'MODULE_PATHNAME', 'spanner_called_functions'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
--- The column that the first one of some expressions grows with, or 0: what keeps the order of
--- time is all that is called.
+-- The column that the first one of some expressions grows with, or 0: what keeps the order of time
+-- is all that is called.
 CREATE FUNCTION spanner_internal.growing_column(calls text[])
 RETURNS smallint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -128,8 +97,8 @@ BEGIN ATOMIC
     FROM unnest(calls[:coalesce(array_position(calls, ',') - 1, cardinality(calls))]) u (name);
 END;
 
--- Where the values of a column come from, judged by the functions that its default calls.
--- What comes first decides: it has the high bits.
+-- Where the values of a column come from, judged by the functions that its default calls. What
+-- comes first decides: it has the high bits.
 CREATE FUNCTION spanner_internal.read_calls(calls text[], draws boolean)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -159,8 +128,8 @@ RETURN ARRAY(SELECT coalesce(lower(m.names[1]), 'now')
                       '\m([a-z_][a-z_0-9]*)\(|'
                       '\m(?:CURRENT_TIMESTAMP|CURRENT_DATE|LOCALTIMESTAMP)\M', 'gi') m (names));
 
--- Tables that Citus knows, and by which column it distributes them: "h" is by hash,
--- "r" by ranges, "n" a reference table, and "l" one that it keeps on one node.
+-- Tables that Citus knows, and by which column it distributes them: "h" is by hash, "r" by ranges,
+-- "n" a reference table, and "l" one that it keeps on one node.
 CREATE FUNCTION spanner_internal.list_distributions(
   OUT relid oid, OUT attnum smallint, OUT method "char")
 RETURNS SETOF record
@@ -180,39 +149,25 @@ BEGIN
 END
 $$;
 
--- pg_partman copies the key of a template table to new partitions; it has no rows.  A template is
--- known by its name, or because the table of settings names it.
-CREATE FUNCTION spanner_internal.list_partition_templates()
-RETURNS SETOF oid
-LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 10
-BEGIN ATOMIC
-  SELECT t.oid
-    FROM pg_class p
-    JOIN pg_attribute a ON a.attrelid = p.oid AND a.attname = 'template_table'
-     AND a.attgenerated = ''
-    JOIN pg_class t ON t.relkind = 'r'
-    JOIN pg_namespace n ON n.oid = t.relnamespace
-   WHERE p.relname = 'part_config' AND p.relkind = 'r'
-     AND (t.relnamespace = p.relnamespace AND starts_with(t.relname, 'template_')
-          OR concat_ws('.', n.nspname, t.relname)
-             IN (SELECT v FROM spanner_internal.first_values(p.oid, a.attnum) v));
-END;
+-- Values are read without a query, so no code of the table's owner runs.
+CREATE FUNCTION spanner_internal.first_values(relation oid, column_number smallint)
+RETURNS SETOF text
+AS 'MODULE_PATHNAME', 'spanner_first_values'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 
--- There is a rate of inserts if the server has counted for a day.
+-- There is a rate of inserts if the server has counted for a day.  pg_partman copies the key of a
+-- template table to new partitions; it has no rows, and is known by its name, or because the table
+-- of settings names it.
 CREATE FUNCTION spanner_internal.advisor_tables(relation oid, target text)
 RETURNS SETOF spanner_internal.advisor_table
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
-  SELECT c.oid, c.relkind, n.nspname, c.relname,
-         format('%I.%I', n.nspname, c.relname),
+  SELECT c.oid, c.relkind, n.nspname, c.relname, format('%I.%I', n.nspname, c.relname),
          c.reltuples, (c.relpages::float8 + coalesce(s.relpages, 0)) * 8192,
-         c.relhassubclass AND c.relkind = 'r',
-         p.indexrelid, p.indkey[0], k.conname,
-         f.conindid IS NOT NULL,
-         coalesce(h.partstrat = 'h', false), h.partattrs[0],
+         c.relhassubclass AND c.relkind = 'r', p.indexrelid, p.indkey[0], k.conname,
+         f.conindid IS NOT NULL, coalesce(h.partstrat = 'h', false), h.partattrs[0],
          c.relnatts < 1600 AND c.reloftype = 0 AND NOT c.relispartition,
-         h.partexprs IS NULL AND e.inhparent IS NULL,
-         has_schema_privilege(n.oid, 'USAGE'),
+         h.partexprs IS NULL AND e.inhparent IS NULL, has_schema_privilege(n.oid, 'USAGE'),
          b.relid IS NOT NULL,
          coalesce(CASE WHEN $2 = 'citus' AND d.method = 'r' THEN 'splits' ELSE $2 END,
            CASE WHEN d.method = 'r' THEN 'splits'
@@ -247,7 +202,14 @@ BEGIN ATOMIC
      AND CASE WHEN $1 = 0 THEN
            NOT c.relispartition AND c.relpersistence <> 't'
            AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
-           AND c.oid NOT IN (SELECT spanner_internal.list_partition_templates())
+           AND NOT EXISTS (
+             SELECT FROM pg_class g
+               JOIN pg_attribute a ON a.attrelid = g.oid AND a.attname = 'template_table'
+                AND a.attgenerated = ''
+              WHERE g.relname = 'part_config' AND g.relkind = 'r'
+                AND (c.relnamespace = g.relnamespace AND starts_with(c.relname, 'template_')
+                     OR concat_ws('.', n.nspname, c.relname)
+                        IN (SELECT spanner_internal.first_values(g.oid, a.attnum))))
            AND NOT EXISTS (SELECT FROM pg_depend x
                             WHERE x.classid = 'pg_class'::regclass AND x.objid = c.oid
                               AND x.deptype = 'e')
@@ -259,15 +221,17 @@ CREATE FUNCTION spanner_internal.advisor_indexes(tables spanner_internal.advisor
 RETURNS SETOF spanner_internal.advisor_index
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
-  SELECT i.indexrelid, t.relid, t.ident, t.nspname, c.relname,
-         i.indkey[0],
+  WITH valid (indexid, relid, ident, nspname, name, attnum, lead, second, indkey, keys, storing,
+              is_unique, is_primary, is_immediate, is_strict, is_identity, is_needed,
+              constraint_id, is_btree, predicate, expression, tablespace, signature, could_be_key)
+  AS MATERIALIZED (
+  SELECT i.indexrelid, t.relid, t.ident, t.nspname, c.relname, i.indkey[0],
          CASE WHEN i.indkey[0] <> 0 THEN i.indkey[0]
               ELSE spanner_internal.growing_column(
                      spanner_internal.called_functions(i.indexprs)) END,
          CASE WHEN i.indnkeyatts > 1 THEN i.indkey[1] ELSE 0 END,
          string_to_array(i.indkey::text, ' ')::int2[], i.indnkeyatts, i.indnatts > i.indnkeyatts,
-         i.indisunique, i.indisprimary, i.indimmediate, i.indnullsnotdistinct,
-         i.indisreplident,
+         i.indisunique, i.indisprimary, i.indimmediate, i.indnullsnotdistinct, i.indisreplident,
          i.indisreplident OR i.indisclustered OR c.relispartition OR f.conindid IS NOT NULL,
          k.oid, c.relam = 403,
          CASE WHEN i.indpred IS NOT NULL AND spanner_internal.is_free(i.indrelid)
@@ -297,12 +261,25 @@ BEGIN ATOMIC
     LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
     LEFT JOIN (SELECT DISTINCT conindid FROM pg_constraint WHERE contype = 'f') f
      ON f.conindid = i.indexrelid
-    LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.contype = ANY ('{p,u,x}');
+    LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.contype = ANY ('{p,u,x}'))
+  SELECT v.*, r.other
+    FROM valid v
+    LEFT JOIN (
+      SELECT i.indexid, min(j.indexid) AS other
+        FROM valid i
+        JOIN valid j ON j.relid = i.relid AND j.indexid <> i.indexid AND j.is_btree
+         AND starts_with(j.signature, i.signature) AND i.predicate IS NOT DISTINCT FROM j.predicate
+       WHERE i.is_btree AND i.constraint_id IS NULL AND NOT i.is_needed
+         AND (NOT i.storing OR i.indkey = j.indkey)
+         AND (NOT i.is_unique OR j.is_unique AND j.keys = i.keys AND j.is_immediate
+              AND (j.is_strict OR j.is_primary OR NOT i.is_strict))
+         AND (j.keys > i.keys OR j.constraint_id IS NOT NULL OR j.is_unique AND NOT i.is_unique
+              OR j.indexid < i.indexid)
+       GROUP BY i.indexid) r ON r.indexid = v.indexid;
 END;
 
--- The sequence that a default draws from: of the column, of its domain, or of
--- an identity.  Nothing depends on one that is named by a text, as in dumps of old servers, but
--- the core knows it.
+-- The sequence that a default draws from: of the column, of its domain, or of an identity.  Nothing
+-- depends on one that is named by a text, as in dumps of old servers, but the core knows it.
 CREATE FUNCTION spanner_internal.list_drawn_sequences()
 RETURNS TABLE (relid oid, attnum smallint, typid oid, seqid oid)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
@@ -340,30 +317,47 @@ BEGIN ATOMIC
    WHERE q.seqid IS NOT NULL;
 END;
 
--- What functions in defaults make, and what BEFORE INSERT triggers assign to
--- columns.  Functions of the server and of extensions are recognized by their
--- names.  Of a body the first 10,000 characters count, or its tree if it is in
--- standard SQL, and each is read once, however many tables use the function.
+-- Functions that no extension has made, what they call, and the first 10,000 characters of their
+-- bodies.  For one in standard SQL, the server opens the relations in it, so they have to be free;
+-- it is left out if it is stored in more than a megabyte.
+CREATE FUNCTION spanner_internal.list_function_bodies()
+RETURNS TABLE (oid oid, is_trigger boolean, calls text[], body text)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
+BEGIN ATOMIC
+  SELECT p.oid, p.prorettype = 'trigger'::regtype,
+         CASE WHEN p.prosqlbody IS NULL
+              THEN spanner_internal.named_functions(left(p.prosrc, 10000))
+              WHEN octet_length(p.prosqlbody::text) <= 1048576
+              THEN spanner_internal.called_functions(p.prosqlbody) END,
+         left(CASE WHEN octet_length(p.prosqlbody::text) <= 1048576
+                    AND NOT EXISTS (SELECT FROM pg_depend d
+                                     WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+                                       AND d.refclassid = 'pg_class'::regclass
+                                       AND NOT spanner_internal.is_free(d.refobjid))
+                   THEN pg_get_function_sqlbody(p.oid) ELSE p.prosrc END, 10000)
+    FROM pg_proc p
+    JOIN pg_language l ON l.oid = p.prolang AND l.lanname = ANY ('{sql,plpgsql}')
+   WHERE p.oid >= 16384
+     AND NOT EXISTS (SELECT FROM pg_depend x
+                      WHERE x.classid = 'pg_proc'::regclass AND x.objid = p.oid
+                        AND x.deptype = 'e');
+END;
+
+-- What functions in defaults make, and what BEFORE INSERT triggers assign to columns.  Functions of
+-- the server and of extensions are recognized by their names.  Of a body the first 10,000
+-- characters count, or its tree if it is in standard SQL, and each is read once, however many
+-- tables use the function.
 CREATE FUNCTION spanner_internal.list_default_bodies()
 RETURNS TABLE (relid oid, attnum smallint, source text, assigned text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
   WITH called AS MATERIALIZED (
     SELECT f.oid, spanner_internal.read_calls(f.calls, 'nextval' = ANY (f.calls)) AS source
-      FROM (SELECT f.oid,
-                   CASE WHEN f.prosqlbody IS NULL
-                        THEN spanner_internal.named_functions(substr(f.prosrc, 1, 10000))
-                        WHEN octet_length(f.prosqlbody::text) <= 1048576
-                        THEN spanner_internal.called_functions(f.prosqlbody) END AS calls
-              FROM pg_proc f
-              JOIN pg_language l ON l.oid = f.prolang AND l.lanname = ANY ('{sql,plpgsql}')
-             WHERE f.oid >= 16384
-               AND f.oid IN (SELECT p.refobjid FROM pg_depend p
+      FROM (SELECT b.oid, b.calls
+              FROM spanner_internal.list_function_bodies() b
+             WHERE b.oid IN (SELECT p.refobjid FROM pg_depend p
                               WHERE p.classid = 'pg_attrdef'::regclass
                                 AND p.refclassid = 'pg_proc'::regclass)
-               AND NOT EXISTS (SELECT FROM pg_depend x
-                                WHERE x.classid = 'pg_proc'::regclass AND x.objid = f.oid
-                                  AND x.deptype = 'e')
             OFFSET 0) f
   ), fired AS MATERIALIZED (
     SELECT f.oid, substr(f.prosrc, 1, 10000) AS body
@@ -455,12 +449,13 @@ BEGIN ATOMIC
                               AND e.attname ~* ('^(.*_)?(ends?|until|till|to|thru|through|stops?)'
                                                 '(_?(at|on|date|day))?$')))
                  THEN 'time' END)
-         END
+         END,
+         NULL::float8, NULL::float8, NULL::float8, NULL::float8, NULL::float8, NULL::boolean,
+         NULL::text
     FROM (SELECT t.relid, t.ident, t.nspname, t.relname, a.attnum, a.attname AS name,
                  quote_ident(a.attname) AS quoted,
                  CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END AS type,
-                 y.typtype,
-                 a.attnotnull AS is_notnull, a.attcollation AS collid,
+                 y.typtype, a.attnotnull AS is_notnull, a.attcollation AS collid,
                  -- a default has no columns; pg_get_expr() is fast without their names
                  left(CASE WHEN d.oid IS NULL THEN y.typdefault
                            WHEN e.calls IN ('{}', '{nextval}') THEN NULL
@@ -502,24 +497,66 @@ BEGIN ATOMIC
             LEFT JOIN (SELECT DISTINCT i.relid, u.attnum FROM unnest(indexes) i,
                          unnest(ARRAY[i.lead, i.second]) u (attnum) WHERE i.is_btree) x
               ON x.relid = a.attrelid AND x.attnum = a.attnum
-           WHERE x.attnum IS NOT NULL OR a.atthasdef OR a.attidentity <> ''
+           WHERE x.attnum IS NOT NULL OR r.attnum IS NOT NULL OR a.atthasdef OR a.attidentity <> ''
               OR y.typdefault IS NOT NULL
            OFFSET 0) q;
 END;
 
--- In tables with rows and without statistics, at most 200 columns are sampled.
--- To see whether there are rows, 1,000 columns are opened, first where the server
--- has counted inserts.
-CREATE FUNCTION spanner_internal.advisor_measures(
+-- Is it a UUID of version 1, 6 or 7, whose high-order bits are a time?
+CREATE FUNCTION spanner_internal.is_uuid_of_time(value text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN value ~* ('^([0-9a-f]{8}-[0-9a-f]{4}-[167][0-9a-f]{3}-[89ab]|'
+                 '(\\x)?[0-9a-f]{12}[167][0-9a-f]{3}[89ab][0-9a-f]{15}$)')
+   AND length(value) IN (32, 34, 36);
+
+-- Numbers and dates are compared as such, all others by their bytes.
+CREATE FUNCTION spanner_internal.sample_column(
+  relation oid, column_number smallint,
+  OUT rows float8, OUT uuid_share float8, OUT ascending_share float8)
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+BEGIN ATOMIC
+  WITH type AS MATERIALIZED (
+    SELECT t.oid = ANY ('{int2,int4,int8,numeric}'::regtype[]) AS is_number,
+           t.oid = 'date'::regtype AS is_date,
+           t.oid = ANY ('{uuid,text,varchar,bpchar,bytea}'::regtype[]) AS is_text
+      FROM pg_attribute a
+     CROSS JOIN LATERAL spanner_internal.base_type(a.atttypid) t (oid)
+     WHERE a.attrelid = relation AND a.attnum = column_number AND a.attnum > 0),
+  value AS MATERIALIZED (
+    SELECT v.value, v.n
+      FROM type t
+     CROSS JOIN LATERAL spanner_internal.first_values(relation, column_number)
+           WITH ORDINALITY v (value, n)
+     WHERE t.is_number OR t.is_date OR t.is_text),
+  pair AS (
+    SELECT v.value, lag(v.value) OVER (ORDER BY v.n) AS before
+      FROM value v
+     WHERE v.value IS NOT NULL)
+  SELECT (SELECT nullif(count(*), 0) FROM value v),
+         avg(CASE WHEN t.is_text AND spanner_internal.is_uuid_of_time(p.value) THEN 1 ELSE 0 END),
+         avg(CASE WHEN t.is_number THEN p.value::numeric > p.before::numeric
+                  WHEN t.is_date THEN p.value::date > p.before::date
+                  ELSE p.value COLLATE "C" > p.before COLLATE "C" END::integer)
+    FROM pair p
+   CROSS JOIN type t;
+END;
+
+-- The columns of these tables, with what is measured of them and why they are supposed to grow.  In
+-- tables with rows and without statistics, at most 200 columns are sampled.  To see whether there
+-- are rows, 1,000 columns are opened, first where the server has counted inserts.
+CREATE FUNCTION spanner_internal.measured_columns(
   tables spanner_internal.advisor_table[], indexes spanner_internal.advisor_index[],
   columns spanner_internal.advisor_column[])
-RETURNS SETOF spanner_internal.advisor_measure
+RETURNS SETOF spanner_internal.advisor_column
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   WITH wanted AS MATERIALIZED (
-    SELECT DISTINCT i.relid, u.attnum
-           FROM unnest(indexes) i, unnest(ARRAY[i.lead, i.second]) u (attnum)
+    SELECT i.relid, u.attnum
+      FROM unnest(indexes) i, unnest(ARRAY[i.lead, i.second]) u (attnum)
      WHERE i.is_btree
+     UNION
+    SELECT c.relid, c.attnum FROM unnest(columns) c WHERE c.is_reference
   ), statistics AS MATERIALIZED (
     SELECT c.relid, c.attnum, c.source, t.rows,
            CASE WHEN s.n_distinct < 0
@@ -556,59 +593,32 @@ BEGIN ATOMIC
            LATERAL spanner_internal.sample_column(q.relid, q.attnum) v
      WHERE v.rows > 0
      LIMIT 200
+  ), measures AS (
+    SELECT s.relid, s.attnum, s.rows, s.distinct_values, s.null_share, s.top_share, s.largest,
+           s.uuid_share > 0.5 AS uuid_of_time, s.timeuuid_share > 0.5 AS timeuuid,
+           s.rows >= 1000 AND s.distinct_values * 10 >= s.rows AND s.correlation >= 0.95
+             AS ascending,
+           s.rows >= 1000 AND s.correlation < 0.9 AS scattered
+      FROM statistics s
+    UNION ALL
+    SELECT s.relid, s.attnum, s.rows, NULL, NULL, NULL, NULL,
+           s.rows >= 20 AND s.uuid_share > 0.5, false,
+           s.rows >= 100 AND s.ascending_share >= 0.95, false
+      FROM samples s
   )
-  SELECT relid, attnum, rows, distinct_values, null_share, top_share, largest,
-         coalesce(uuid_share > 0.5, false), coalesce(timeuuid_share > 0.5, false),
-         rows >= 1000 AND distinct_values * 10 >= rows AND correlation >= 0.95,
-         rows >= 1000 AND correlation < 0.9
-    FROM statistics
-  UNION ALL
-  SELECT relid, attnum, rows, NULL, NULL, NULL, NULL,
-         rows >= 20 AND uuid_share > 0.5, false,
-         rows >= 100 AND ascending_share >= 0.95, false
-    FROM samples;
-END;
-
--- Columns whose values grow with time, and why that is supposed.
-CREATE FUNCTION spanner_internal.advisor_suspects(
-  tables spanner_internal.advisor_table[], columns spanner_internal.advisor_column[],
-  measures spanner_internal.advisor_measure[])
-RETURNS SETOF spanner_internal.advisor_suspect
-LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
-BEGIN ATOMIC
-  SELECT q.* FROM (
-    SELECT c.relid, c.ident, c.attnum, c.name, c.quoted, c.type, c.collid, c.expr, c.seqid, c.owned,
-           m.null_share,
-           CASE WHEN c.source = ANY ('{sequence,derived,now,uuid}') THEN c.source
-                WHEN c.source = 'time' AND m.scattered IS NOT TRUE THEN 'time'
-                WHEN c.source IS NULL AND m.uuid_of_time THEN 'uuid_data'
-                WHEN c.source IS NULL AND m.ascending
-                 AND NOT spanner_internal.is_migration_table(c.relname) THEN 'ascending_data'
-                END AS why
-      FROM unnest(columns) c
-      JOIN unnest(tables) t ON t.relid = c.relid AND NOT t.hashed
-       AND t.distribution IS DISTINCT FROM c.attnum
-      LEFT JOIN unnest(measures) m ON m.relid = c.relid AND m.attnum = c.attnum
-    OFFSET 0) q
-   WHERE q.why IS NOT NULL;
-END;
-
--- Indexes whose work another one can do.
-CREATE FUNCTION spanner_internal.advisor_redundants(indexes spanner_internal.advisor_index[])
-RETURNS SETOF spanner_internal.advisor_redundant
-LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
-BEGIN ATOMIC
-  SELECT i.indexid, min(j.indexid)
-    FROM unnest(indexes) i
-    JOIN unnest(indexes) j ON j.relid = i.relid AND j.indexid <> i.indexid AND j.is_btree
-     AND starts_with(j.signature, i.signature) AND i.predicate IS NOT DISTINCT FROM j.predicate
-   WHERE i.is_btree AND i.constraint_id IS NULL AND NOT i.is_needed
-     AND (NOT i.storing OR i.indkey = j.indkey)
-     AND (NOT i.is_unique OR j.is_unique AND j.keys = i.keys AND j.is_immediate
-          AND (j.is_strict OR j.is_primary OR NOT i.is_strict))
-     AND (j.keys > i.keys OR j.constraint_id IS NOT NULL OR j.is_unique AND NOT i.is_unique
-          OR j.indexid < i.indexid)
-   GROUP BY i.indexid;
+  SELECT c.relid, c.ident, c.nspname, c.relname, c.attnum, c.name, c.quoted, c.type, c.is_notnull,
+         c.collid, c.expr, c.calls, c.generated, c.identity, c.seqid, c.label, c.owned,
+         c.is_reference, c.is_few, c.source,
+         m.rows, m.distinct_values, m.null_share, m.top_share, m.largest, m.timeuuid,
+         CASE WHEN t.hashed OR t.distribution = c.attnum THEN NULL
+              WHEN c.source = ANY ('{sequence,derived,now,uuid}') THEN c.source
+              WHEN c.source = 'time' AND m.scattered IS NOT TRUE THEN 'time'
+              WHEN c.source IS NULL AND m.uuid_of_time THEN 'uuid_data'
+              WHEN c.source IS NULL AND m.ascending
+               AND NOT spanner_internal.is_migration_table(c.relname) THEN 'ascending_data' END
+    FROM unnest(columns) c
+    JOIN unnest(tables) t ON t.relid = c.relid
+    LEFT JOIN measures m ON m.relid = c.relid AND m.attnum = c.attnum;
 END;
 
 -- Bits of the values of a sequence that an integer column can hold.
@@ -638,10 +648,10 @@ RETURN EXISTS (SELECT FROM pg_depend d
     OR EXISTS (SELECT FROM pg_partitioned_table h
                 WHERE h.partrelid = relation AND column_number = ANY (h.partattrs::int2[]));
 
--- The statement is NULL where the type cannot change: a view, a policy or the like
--- uses the column, it is a part of a partition key, or it has a domain.  A column that is
--- inherited changes with its parent.
-CREATE FUNCTION spanner_internal.advisor_references(columns spanner_internal.advisor_column[])
+-- The statement is NULL where the type cannot change: a view, a policy or the like uses the column,
+-- it is a part of a partition key, or it has a domain.  A column that is inherited changes with its
+-- parent.
+CREATE FUNCTION spanner_internal.advisor_references()
 RETURNS SETOF spanner_internal.advisor_reference
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
@@ -659,11 +669,7 @@ BEGIN ATOMIC
      SELECT spanner_internal.is_type_used(a.attrelid, a.attnum) AS used OFFSET 0) u
    WHERE k.contype = 'f' AND k.conparentid = 0
      AND (b.child = 'int2'::regtype AND b.parent = ANY ('{int4,int8}'::regtype[])
-          OR b.child = 'int4'::regtype AND b.parent = 'int8'::regtype)
-   UNION ALL
-  SELECT c.relid, c.attnum, c.name, c.type, 0::oid, 0::int2, NULL, NULL
-    FROM unnest(columns) c
-   WHERE c.source = ANY ('{sequence,mapped}') AND c.type = ANY ('{int2,int4}'::regtype[]);
+          OR b.child = 'int4'::regtype AND b.parent = 'int8'::regtype);
 END;
 
 -- An extension's sequences are its own matter.
@@ -705,15 +711,12 @@ BEGIN
                       FROM spanner_internal.advisor_tables(coalesce(relation, 0::oid), target) t);
   f.indexes := ARRAY(SELECT t FROM spanner_internal.advisor_indexes(f.tables) t);
   f.columns := ARRAY(SELECT t FROM spanner_internal.advisor_columns(f.tables, f.indexes) t);
-  f.measures := ARRAY(SELECT t
-                        FROM spanner_internal.advisor_measures(f.tables, f.indexes, f.columns) t);
-  f.suspects := ARRAY(SELECT t
-                        FROM spanner_internal.advisor_suspects(f.tables, f.columns, f.measures) t);
-  f.narrow := ARRAY(SELECT t FROM spanner_internal.advisor_references(f.columns) t);
+  f.columns := ARRAY(SELECT t
+                       FROM spanner_internal.measured_columns(f.tables, f.indexes, f.columns) t);
+  f.narrow := ARRAY(SELECT t FROM spanner_internal.advisor_references() t);
   f.conversions := ARRAY(SELECT t FROM spanner_internal.advisor_conversions(f) t);
   f.free_sequences := ARRAY(
     SELECT t FROM spanner_internal.advisor_sequences(coalesce(relation, 0::oid)) t);
-  f.redundant := ARRAY(SELECT t FROM spanner_internal.advisor_redundants(f.indexes) t);
   f.hotspots := ARRAY(SELECT t FROM spanner_internal.advisor_hotspots(f) t);
   RETURN f;
 END

@@ -1,13 +1,11 @@
 /* src/advisor/heatmap_page.sql */
 
---
 -- Advisor: a picture of key space as a page for a browser
---
 
--- A name or a key as HTML, shortened to "most" characters.  A page is of ASCII
--- characters only, so that no encoding on the way to a file can damage it.
--- Control characters are shown as a replacement character, and so are marks
--- that change the direction of writing, as they make a name look like another.
+-- A name or a key as HTML, shortened to "most" characters.  A page is of ASCII characters only, so
+-- that no encoding on the way to a file can damage it. Control characters are shown as a
+-- replacement character, and so are marks that change the direction of writing, as they make a name
+-- look like another.
 CREATE FUNCTION spanner_internal.escape_html(string text, most integer DEFAULT NULL)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -37,8 +35,8 @@ BEGIN ATOMIC
    WHERE l.letter <> '';
 END;
 
--- The drawing is 760 wide and 470 high.  The plot in it begins at (166, 34), is
--- 430 wide and 320 high, and its largest keys are on top; bars begin at 612.
+-- The drawing is 760 wide and 470 high.  The plot in it begins at (166, 34), is 430 wide and 320
+-- high, and its largest keys are on top; bars begin at 612.
 CREATE FUNCTION spanner_internal.draw_cells(h spanner_internal.heatmap)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -58,11 +56,10 @@ BEGIN ATOMIC
       FROM unnest((h).time_from) WITH ORDINALITY u (label, n))
   SELECT coalesce(string_agg(format(
            E'<rect class="d%s" x="%s" y="%s" width="%s" height="%s">'
-           '<title>%s\n%s rows, %s times an even share\n%s</title></rect>\n',
-           spanner_internal.density_step(c.ratio),
+           '<title>%s\n%s rows, %s times an even share\n%s</title></rect>\n', c.step,
            round(166 + (c.time_bucket - 1) * g.width, 2), round(354 - c.key_bucket * g.height, 2),
            round(g.width, 2), round(g.height, 2),
-           k.bounds, spanner_internal.group_digits(c.rows::float8), round(c.ratio, 1), t.label),
+           k.bounds, to_char(c.rows, 'FM999,999,999,999,990'), round(c.ratio, 1), t.label),
          '' ORDER BY c.time_bucket, c.key_bucket), '')
     FROM size g
    CROSS JOIN spanner_internal.heatmap_cells(h) c
@@ -71,10 +68,10 @@ BEGIN ATOMIC
    WHERE c.sampled > 0;
 END;
 
--- Keys at the left; below, rows and what they are ordered by.  A label at the
--- beginning, in the middle and at the end: there is no room for more.  A range without rows
--- may have no label: then the next ones of its part have.  A label that may need more than
--- the 146 beside the plot gets these: letters that are not ASCII count twice.
+-- Keys at the left; below, rows and what they are ordered by.  A label at the beginning, in the
+-- middle and at the end: there is no room for more.  A range without rows may have no label: then
+-- the next ones of its part have.  A label that may need more than the 146 beside the plot gets
+-- these: letters that are not ASCII count twice.
 CREATE FUNCTION spanner_internal.draw_axes(h spanner_internal.heatmap)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -98,7 +95,7 @@ BEGIN ATOMIC
              text, whole), '' ORDER BY n) AS lines
       FROM part),
   tick AS (
-    SELECT x.share, x.anchor, spanner_internal.group_digits(x.share::float8 * (h).total) AS rows,
+    SELECT x.share, x.anchor, to_char(x.share::float8 * (h).total, 'FM999,999,999,999,990') AS rows,
            CASE WHEN (h).order_by IS NULL THEN 'block ' ELSE '' END
            || regexp_replace(CASE x.share WHEN 1 THEN (h).time_to
                 ELSE (h).time_from[floor(x.share * (h).time_buckets)::integer + 1] END,
@@ -141,7 +138,7 @@ BEGIN ATOMIC
               '<title>%s rows, %s %%</title></rect>\n',
               round(354 - 320 * (b.key_bucket - 0.1) / (h).key_buckets, 2),
               round(84 * b.sampled / b.most, 2), round(320 * 0.8 / (h).key_buckets, 2),
-              spanner_internal.group_digits(b.rows::float8),
+              to_char(b.rows, 'FM999,999,999,999,990'),
               round(100 * b.sampled / b.all_rows, 2))
             || CASE WHEN (h).key_buckets <= 26 THEN format(
                  E'<text x="702" y="%s">%s %%</text>\n',
@@ -191,8 +188,8 @@ BEGIN ATOMIC
     FROM legend l;
 END;
 
--- Even is blue; what is denser is warmer, what is thinner paler.  In a light
--- and in a dark page, each step has 1.4 times the luminance of its neighbour.
+-- Even is blue; what is denser is warmer, what is thinner paler.  In a light and in a dark page,
+-- each step has 1.4 times the luminance of its neighbour.
 CREATE FUNCTION spanner_internal.heatmap_style()
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -256,12 +253,15 @@ footer { grid-column: 1 / -1; }
 </style>
 ';
 
--- The page needs no other file: it contains its style and its SVG, and has no
--- script.
-CREATE FUNCTION spanner_internal.heatmap_page(title text, class text, sections text)
+-- The page needs no other file: it contains its style and its SVG, and has no script.
+CREATE FUNCTION spanner.key_heatmap_html(
+  relation regclass, time_buckets integer DEFAULT 40, key_buckets integer DEFAULT 20,
+  column_name name DEFAULT NULL, order_by name DEFAULT NULL, sample_rows integer DEFAULT 30000,
+  after regclass DEFAULT NULL)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN format('<!DOCTYPE html>
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT format('<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -278,32 +278,18 @@ Drawn %s in database %s by spanner_keys %s on PostgreSQL %s.</footer>
 </main>
 </body>
 </html>
-', spanner_internal.escape_html(title), spanner_internal.heatmap_style(), class, sections,
-   to_char(now(), 'YYYY-MM-DD HH24:MI OF'), spanner_internal.escape_html(current_database()::text),
-   (SELECT x.extversion FROM pg_extension x WHERE x.extname = 'spanner_keys'),
-   spanner_internal.escape_html(current_setting('server_version')));
-
-CREATE FUNCTION spanner.key_heatmap_html(
-  relation regclass,
-  time_buckets integer DEFAULT 40,
-  key_buckets integer DEFAULT 20,
-  column_name name DEFAULT NULL,
-  order_by name DEFAULT NULL,
-  sample_rows integer DEFAULT 30000,
-  after regclass DEFAULT NULL)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT spanner_internal.heatmap_page(
-           concat_ws(' and ', (b).relation, (a).relation),
-           CASE WHEN $7 IS NULL THEN 'one' ELSE 'pair' END,
-           concat(spanner_internal.draw_heatmap(b),
-                  CASE WHEN $7 IS NOT NULL THEN spanner_internal.draw_heatmap(a) END))
-    FROM (SELECT spanner_internal.read_heatmap($1, $2, $3, $4, $5, $6) AS b,
-                 CASE WHEN $7 IS NOT NULL
-                      THEN spanner_internal.read_heatmap($7, $2, $3, $4, $5, $6) END AS a
+',        string_agg(spanner_internal.escape_html((q.h).relation), ' and ' ORDER BY q.n),
+          spanner_internal.heatmap_style(), CASE WHEN $7 IS NULL THEN 'one' ELSE 'pair' END,
+          string_agg(spanner_internal.draw_heatmap(q.h), '' ORDER BY q.n),
+          to_char(now(), 'YYYY-MM-DD HH24:MI OF'),
+          spanner_internal.escape_html(current_database()::text),
+          (SELECT x.extversion FROM pg_extension x WHERE x.extname = 'spanner_keys'),
+          spanner_internal.escape_html(current_setting('server_version')))
+    FROM (SELECT u.n, spanner_internal.read_heatmap(u.relation, $2, $3, $4, $5, $6) AS h
+            FROM unnest(ARRAY[$1, $7]) WITH ORDINALITY u (relation, n)
+           WHERE u.relation IS NOT NULL
           OFFSET 0) q
-   WHERE $1 IS NOT NULL;
+  HAVING $1 IS NOT NULL;
 END;
 
 COMMENT ON FUNCTION

@@ -1,14 +1,10 @@
 /* src/advisor/heatmap_text.sql */
 
---
--- Advisor: a picture of key space for a terminal
---
--- Shades are Unicode's block elements in a database in UTF-8, and ASCII in
--- others.
---
+-- Advisor: a picture of key space for a terminal.  Shades are Unicode's block elements in a
+-- database in UTF-8, and ASCII in others.
 
--- How many columns of a terminal a text takes: characters of East Asia and signs
--- take two, marks above others none.
+-- How many columns of a terminal a text takes: characters of East Asia and signs take two, marks
+-- above others none.
 CREATE FUNCTION spanner_internal.display_width(string text)
 RETURNS integer
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -21,8 +17,8 @@ RETURN CASE WHEN getdatabaseencoding() <> 'UTF8' OR octet_length(string) = lengt
               - length(regexp_replace(string, '[^\u0300-\u036f\u200b-\u200d\ufe00-\ufe0f]',
                                       '', 'g')) END;
 
--- A name or key for a terminal, cut to "most" columns.  Control characters, and
--- marks that change the direction of writing, are shown as "?".
+-- A name or key for a terminal, cut to "most" columns.  Control characters, and marks that change
+-- the direction of writing, are shown as "?".
 CREATE FUNCTION spanner_internal.clean_label(label text, most integer DEFAULT NULL)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -52,7 +48,7 @@ BEGIN ATOMIC
     SELECT coalesce(max(spanner_internal.display_width(l.label)), 0) AS columns FROM label l),
   field AS (
     SELECT c.key_bucket AS n,
-           string_agg(charset[spanner_internal.density_step(c.ratio) + 1], ''
+           string_agg(charset[c.step + 1], ''
                       ORDER BY c.time_bucket) AS shades
       FROM spanner_internal.heatmap_cells(h) c
      GROUP BY c.key_bucket)
@@ -79,12 +75,8 @@ BEGIN ATOMIC
 END;
 
 CREATE FUNCTION spanner.key_heatmap_text(
-  relation regclass,
-  time_buckets integer DEFAULT 40,
-  key_buckets integer DEFAULT 20,
-  column_name name DEFAULT NULL,
-  order_by name DEFAULT NULL,
-  sample_rows integer DEFAULT 30000)
+  relation regclass, time_buckets integer DEFAULT 40, key_buckets integer DEFAULT 20,
+  column_name name DEFAULT NULL, order_by name DEFAULT NULL, sample_rows integer DEFAULT 30000)
 RETURNS SETOF text
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp

@@ -1,45 +1,42 @@
 /* src/advisor/key_space.sql */
 
---
 -- Advisor: keys of a sample of rows, and buckets of equal width in key space
---
 
--- What is sampled: a column or an index of a table, and which part of the rows.
+-- What is sampled: a column or an index of a table, which part of the rows, and by which column, or
+-- by their place in the table, they are ordered.
 CREATE TYPE spanner_internal.picture_key AS (
   relid oid, relation text, relname name, relkind "char",
-  indexid oid, attnum smallint, name text, column_names text,
+  indexid oid, column_name name, name text, column_names text, order_by name,
   wanted float8, tuples float8, counted boolean, fraction float8,
   block_percent float8, row_share float8);
 
--- A sample, in short: how many rows and how many with a key, the numbers and
--- texts at the ends, texts here and there.  "values" is all the different keys
--- if they are few.
+-- A sample, in short: how many rows and how many with a key, the numbers and texts at the ends,
+-- texts here and there.  "values" is all the different keys if they are few.
 CREATE TYPE spanner_internal.key_range AS (
   rows bigint, keys bigint, type oid, ranked boolean,
   lowest numeric, low numeric, high numeric, highest numeric,
   first text, last text, chosen text[], different bigint, "values" text[]);
 
--- What buckets begin with: numbers or texts.  "step" is the distance of
--- neighbours, 0 if there are none; "low" and "high" are what the first bucket
--- begins and the last one ends with.  All texts have "prefix" characters in
--- common.  Keys that are "ranked" begin with their rank.
+-- What buckets begin with: numbers or texts.  "step" is the distance of neighbours, 0 if there are
+-- none; "low" and "high" are what the first bucket begins and the last one ends with.  All texts
+-- have "prefix" characters in common.  Keys that are "ranked" begin with their rank.
 CREATE TYPE spanner_internal.key_scale AS (
   type oid, buckets integer, numbers numeric[], texts text[],
   low numeric, high numeric, step numeric, prefix integer, ranked boolean);
 
--- Sampled rows by time bucket and key bucket, and what the buckets are.
-CREATE TYPE spanner_internal.key_buckets AS (
+-- A picture: its cells, by time bucket and then by key bucket, count sampled rows.  key_from and
+-- the like are what a bucket begins with.
+CREATE TYPE spanner_internal.heatmap AS (
   rows bigint, keys bigint, different bigint, time_buckets integer, key_buckets integer,
   cells bigint[], key_from text[], key_to text[], key_label text[],
-  time_from text[], time_to text);
+  time_from text[], time_to text, total float8,
+  relation text, key_name text, order_by text, verdict text, finding text, origin text);
 
 -- Keys of a sample of the rows of a table, as numbers or texts.
 CREATE FUNCTION spanner_internal.sample_keys(
-  relation oid, indexid oid, column_number smallint, all_columns boolean, order_by smallint,
-  block_percent float8, row_share float8,
-  OUT type oid, OUT number numeric, OUT key text, OUT rank bigint, OUT place bigint,
-  OUT label text)
-RETURNS SETOF record
+  relation oid, indexid oid, column_name name, all_columns boolean, order_by name,
+  block_percent float8, row_share float8)
+RETURNS TABLE (type oid, number numeric, key text, rank bigint, place bigint, label text)
 AS 'MODULE_PATHNAME', 'spanner_sample_keys'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED ROWS 30000;
 
@@ -49,104 +46,72 @@ RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_check_sampled'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
--- The number of a column, which has to be there.
-CREATE FUNCTION spanner_internal.find_column(relation oid, column_name name)
-RETURNS smallint
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  result smallint;
-BEGIN
-  SELECT a.attnum INTO result
-    FROM pg_attribute a
-   WHERE a.attrelid = relation AND a.attname = column_name
-     AND a.attnum > 0 AND NOT a.attisdropped;
-  IF result IS NULL THEN
-    RAISE undefined_column USING MESSAGE = format('column "%s" of relation "%s" does not exist',
-      column_name, (SELECT c.relname FROM pg_class c WHERE c.oid = relation));
-  END IF;
-  RETURN result;
-END
-$$;
+-- The pages of a table and its partitions, and how many rows a page has.
+CREATE FUNCTION spanner_internal.list_density(relation oid)
+RETURNS TABLE (reltuples float8, pages float8, density float8)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 10
+BEGIN ATOMIC
+  SELECT c.reltuples, coalesce(pg_relation_size(c.oid), 0) / current_setting('block_size')::float8,
+         CASE WHEN c.reltuples >= 0 AND c.relpages > 0 THEN c.reltuples / c.relpages
+              ELSE (SELECT greatest(8000.0 / (28 + coalesce(sum(
+                             CASE WHEN a.attlen > 0 THEN a.attlen ELSE 32 END), 0)), 1)
+                      FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0) END
+    FROM spanner_internal.list_parts(relation) p (oid)
+    JOIN pg_class c ON c.oid = p.oid AND c.relkind <> 'p';
+END;
 
--- The key that an index is, or the primary key of a table, or a column.
-CREATE FUNCTION spanner_internal.find_key(relation oid, column_name name)
+-- The key that an index is, or the primary key of a table, or a column; and which of the rows are
+-- read.  Where nobody has counted the rows of a table or a partition, their number is guessed by
+-- the width of the columns.  A table with few rows is read whole.  Of the others, 10 rows of a
+-- block are taken on average.  For fewer than 100 rows, all blocks could be empty.
+CREATE FUNCTION spanner_internal.plan_sample(
+  relation oid, column_name name, order_by name, sample_rows integer)
 RETURNS spanner_internal.picture_key
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   k spanner_internal.picture_key;
+  pages float8;
+  share float8;
 BEGIN
   k.relid := coalesce((SELECT i.indrelid FROM pg_index i WHERE i.indexrelid = relation), relation);
+  k.column_name := column_name;
+  k.name := column_name;
+  k.order_by := order_by;
+  k.wanted := greatest(coalesce(sample_rows, 30000), 100);
+  k.fraction := 1;
+  k.block_percent := 100;
+  k.row_share := 1;
   SELECT format('%I.%I', CASE n.oid WHEN pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END,
                 c.relname), c.relname, c.relkind
     INTO k.relation, k.relname, k.relkind
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
    WHERE c.oid = k.relid;
   PERFORM spanner_internal.check_sampled(coalesce(k.relid, 0));
-  k.attnum := 0;
-  IF column_name IS NOT NULL THEN
-    k.attnum := spanner_internal.find_column(k.relid, column_name);
-    k.indexid := 0;
-    k.name := column_name;
-    RETURN k;
-  END IF;
-  SELECT i.indexrelid, coalesce(a.attname, pg_get_indexdef(i.indexrelid, 1, false)),
-         CASE WHEN i.indnkeyatts > 1 AND m.amname = 'btree'
-              THEN (SELECT string_agg(pg_get_indexdef(i.indexrelid, g, false), ', ' ORDER BY g)
-                      FROM generate_series(1, i.indnkeyatts) g) END
-    INTO k.indexid, k.name, k.column_names
-    FROM pg_index i
-    JOIN pg_class c ON c.oid = i.indexrelid
-    JOIN pg_am m ON m.oid = c.relam
-    LEFT JOIN pg_attribute a ON a.attrelid = k.relid AND a.attnum = nullif(i.indkey[0], 0)
-   WHERE i.indrelid = k.relid
-     AND CASE WHEN relation = k.relid THEN i.indisprimary ELSE i.indexrelid = relation END;
-  IF k.indexid IS NULL THEN
-    RAISE undefined_object USING MESSAGE = format('relation "%s" has no primary key', k.relname),
-      HINT = 'Name a column with column_name, or give an index instead of the relation.';
-  END IF;
-  RETURN k;
-END
-$$;
-
--- Where nobody has counted the rows of a table or a partition, their number is guessed by the width
--- of the columns.  A table with few rows is read whole.  Of the others, 10 rows of a block are
--- taken on average.  For fewer than 100 rows, all blocks could be empty.
-CREATE FUNCTION spanner_internal.plan_sample(
-  relation oid, column_name name, sample_rows integer)
-RETURNS spanner_internal.picture_key
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  k spanner_internal.picture_key := spanner_internal.find_key(relation, column_name);
-  pages float8;
-  share float8;
-BEGIN
   IF sample_rows NOT BETWEEN 1 AND 10000000 THEN
     RAISE invalid_parameter_value USING MESSAGE = 'sample_rows must be between 1 and 10000000';
+  ELSIF column_name IS NULL THEN
+    SELECT i.indexrelid, coalesce(a.attname, pg_get_indexdef(i.indexrelid, 1, false)),
+           CASE WHEN i.indnkeyatts > 1 AND m.amname = 'btree'
+                THEN (SELECT string_agg(pg_get_indexdef(i.indexrelid, g, false), ', ' ORDER BY g)
+                        FROM generate_series(1, i.indnkeyatts) g) END
+      INTO k.indexid, k.name, k.column_names
+      FROM pg_index i
+      JOIN pg_class c ON c.oid = i.indexrelid
+      JOIN pg_am m ON m.oid = c.relam
+      LEFT JOIN pg_attribute a ON a.attrelid = k.relid AND a.attnum = nullif(i.indkey[0], 0)
+     WHERE i.indrelid = k.relid
+       AND CASE WHEN relation = k.relid THEN i.indisprimary ELSE i.indexrelid = relation END;
+    IF k.indexid IS NULL THEN
+      RAISE undefined_object USING MESSAGE = format('relation "%s" has no primary key', k.relname),
+        HINT = 'Name a column with column_name, or give an index instead of the relation.';
+    END IF;
   END IF;
   SELECT coalesce(sum(s.pages), 0), coalesce(round(sum(s.pages * s.density)), 0),
          coalesce(bool_and(s.reltuples >= 0), true)
     INTO pages, k.tuples, k.counted
-    FROM (SELECT c.reltuples, d.density,
-                 coalesce(pg_relation_size(c.oid), 0)
-                 / current_setting('block_size')::float8 AS pages
-            FROM spanner_internal.list_parts(k.relid) p (oid)
-            JOIN pg_class c ON c.oid = p.oid AND c.relkind <> 'p'
-           CROSS JOIN LATERAL (
-             SELECT CASE WHEN c.reltuples >= 0 AND c.relpages > 0 THEN c.reltuples / c.relpages
-                         ELSE (SELECT greatest(8000.0 / (28 + coalesce(sum(
-                                        CASE WHEN a.attlen > 0 THEN a.attlen ELSE 32 END), 0)), 1)
-                                 FROM pg_attribute a
-                                WHERE a.attrelid = c.oid AND a.attnum > 0) END AS density) d) s;
-  k.wanted := greatest(sample_rows, 100);
-  k.fraction := 1;
-  k.block_percent := 100;
-  k.row_share := 1;
+    FROM spanner_internal.list_density(k.relid) s;
   IF k.tuples > k.wanted THEN
     k.fraction := k.wanted / k.tuples;
     share := greatest(k.fraction, k.wanted / (10 * pages));
@@ -205,10 +170,10 @@ BEGIN
 END
 $$;
 
--- Where there are few positions, each has a bucket.  If the sampled keys look as
--- if they were spread over all values that have 15, 31, 53 or 63 bits, or over all UUIDs, those are
--- the range: a key that counts rows never looks so.  What is infinite or no number
--- goes to the outermost buckets.
+-- Where there are few positions, each has a bucket.  If the sampled keys look as if they were
+-- spread over all values that have 15, 31, 53 or 63 bits, or over all UUIDs, those are the range: a
+-- key that counts rows never looks so.  What is infinite or no number goes to the outermost
+-- buckets.
 CREATE FUNCTION spanner_internal.scale_numbers(
   r spanner_internal.key_range, tuples float8, buckets integer)
 RETURNS spanner_internal.key_scale
@@ -265,10 +230,10 @@ BEGIN
 END
 $$;
 
--- Texts are numbers, too: behind what all keys begin with, the characters that
--- occur at a place are its digits.  So keys of decimal or hexadecimal digits
--- spread over the whole space.  Places are added until there are a thousand
--- positions in a bucket.  Byte strings are texts of two digits for each byte.
+-- Texts are numbers, too: behind what all keys begin with, the characters that occur at a place are
+-- its digits.  So keys of decimal or hexadecimal digits spread over the whole space.  Places are
+-- added until there are a thousand positions in a bucket.  Byte strings are texts of two digits for
+-- each byte.
 CREATE FUNCTION spanner_internal.text_starts(
   keys text[], first text, last text, unit integer, buckets integer, prefix integer)
 RETURNS text[]
@@ -311,8 +276,8 @@ BEGIN ATOMIC
     FROM start s;
 END;
 
--- Few different texts have a bucket each.  Keys that are known by their rank
--- have as many rows in each bucket.
+-- Few different texts have a bucket each.  Keys that are known by their rank have as many rows in
+-- each bucket.
 CREATE FUNCTION spanner_internal.scale_texts(
   r spanner_internal.key_range, buckets integer)
 RETURNS spanner_internal.key_scale
@@ -344,9 +309,9 @@ BEGIN
 END
 $$;
 
--- What a bucket begins and ends with.  Texts are sampled keys, NULL if there are
--- none.  A number at the end is the last in the bucket, or the first of the next
--- if keys have no neighbours, such as times.
+-- What a bucket begins and ends with.  Texts are sampled keys, NULL if there are none.  A number at
+-- the end is the last in the bucket, or the first of the next if keys have no neighbours, such as
+-- times.
 CREATE FUNCTION spanner_internal.bucket_bounds(
   s spanner_internal.key_scale, bucket integer, first text, last text,
   OUT key_from text, OUT key_to text)

@@ -1,15 +1,12 @@
 /* src/advisor/pictures.sql */
 
---
 -- Advisor: rows in key space, over all or in the order of their insertion
---
 
 -- Read a sample, and count its rows by time bucket and key bucket.  A key that is known by its rank
 -- becomes a text that begins with it.  Keys are compared by their bytes, whatever the collation.
 CREATE FUNCTION spanner_internal.count_buckets(
-  k spanner_internal.picture_key, all_columns boolean, order_by smallint,
-  time_buckets integer, key_buckets integer)
-RETURNS spanner_internal.key_buckets
+  k spanner_internal.picture_key, all_columns boolean, time_buckets integer, key_buckets integer)
+RETURNS spanner_internal.heatmap
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
   WITH sample AS MATERIALIZED (
@@ -17,11 +14,11 @@ BEGIN ATOMIC
            CASE WHEN s.key IS NULL OR s.type = 'uuid'::regtype THEN NULL
                 ELSE coalesce(r.rank, s.key) END COLLATE "C" AS code,
            coalesce(r.rank || s.key, s.key) COLLATE "C" AS key,
-           CASE WHEN n.number > '-Infinity' AND n.number < 'Infinity'
-                THEN n.number END AS finite,
+           CASE WHEN n.number > '-Infinity' AND n.number < 'Infinity' THEN n.number END AS finite,
            s.place, s.label
-      FROM spanner_internal.sample_keys((k).relid, (k).indexid, (k).attnum, all_columns,
-                                        order_by, (k).block_percent, (k).row_share) s
+      FROM spanner_internal.sample_keys(
+             (k).relid, coalesce((k).indexid, 0), coalesce((k).column_name, ''), all_columns,
+             coalesce((k).order_by, 'ctid'), (k).block_percent, (k).row_share) s
      CROSS JOIN LATERAL (
        SELECT CASE WHEN s.type = 'uuid'::regtype
                    -- the first 8 bytes
@@ -64,14 +61,16 @@ BEGIN ATOMIC
      WHERE s.number IS NOT NULL OR s.code IS NOT NULL
      GROUP BY 1, 2),
   label AS MATERIALIZED (
-    SELECT s.place, CASE order_by WHEN 0 THEN split_part(ltrim(s.label, '('), ',', 1)
-                                  ELSE s.label END AS label
+    SELECT s.place, CASE WHEN (k).order_by IS NULL THEN split_part(ltrim(s.label, '('), ',', 1)
+                         ELSE s.label END AS label
       FROM sample s
      WHERE s.place IN (SELECT min(l.first) FROM cell l GROUP BY l.time
                         UNION ALL SELECT max(l.last) FROM cell l))
   SELECT (e.r).rows, (e.r).keys, (e.r).different, coalesce(c.times, 0),
-         coalesce((c.whole).buckets, 0), n.cells, b.key_from, b.key_to, b.key_label, t.time_from,
-         (SELECT l.label FROM label l ORDER BY l.place DESC LIMIT 1)
+         coalesce((c.whole).buckets, 0), coalesce(n.cells, '{}'), b.key_from, b.key_to, b.key_label,
+         t.time_from, (SELECT l.label FROM label l ORDER BY l.place DESC LIMIT 1), NULL::float8,
+         (k).relation, CASE WHEN all_columns THEN (k).column_names ELSE (k).name END,
+         (k).order_by::text, NULL, NULL, NULL
     FROM seen e
     LEFT JOIN scale c ON true
    CROSS JOIN LATERAL (
@@ -102,32 +101,37 @@ BEGIN ATOMIC
        LEFT JOIN label l ON l.place = f.place) t;
 END;
 
--- The same, or an error where no row was found.  If the first column has fewer
--- values than there are buckets, "all_columns" has all of them count, and is
--- set to that.
+-- The same, or an error where no row was found.  If the first column has fewer values than there
+-- are buckets, "all_columns" has all of them count.
 CREATE FUNCTION spanner_internal.fill_buckets(
-  k spanner_internal.picture_key, order_by smallint, time_buckets integer, key_buckets integer,
-  INOUT all_columns boolean, OUT b spanner_internal.key_buckets, OUT total float8)
+  k spanner_internal.picture_key, time_buckets integer, key_buckets integer, all_columns boolean)
+RETURNS spanner_internal.heatmap
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
+DECLARE
+  b spanner_internal.heatmap := spanner_internal.count_buckets(k, false, time_buckets, key_buckets);
 BEGIN
-  b := spanner_internal.count_buckets(k, false, order_by, time_buckets, key_buckets);
-  all_columns := all_columns AND k.column_names IS NOT NULL AND b.keys > 0
-                 AND b.different <= key_buckets;
-  IF all_columns THEN
-    b := spanner_internal.count_buckets(k, true, order_by, time_buckets, key_buckets);
+  IF all_columns AND k.column_names IS NOT NULL AND b.keys > 0 AND b.different <= key_buckets THEN
+    b := spanner_internal.count_buckets(k, true, time_buckets, key_buckets);
   END IF;
   IF b.keys = 0 AND k.fraction < 1 THEN
     RAISE object_not_in_prerequisite_state USING
       MESSAGE = format('found no rows with a key in relation "%s"', k.relname),
       HINT = 'Use a larger sample_rows, or VACUUM FULL a table that is almost empty.';
   END IF;
-  total := CASE WHEN k.fraction = 1 THEN b.rows
+  b.total := CASE WHEN k.fraction = 1 THEN b.rows
     WHEN k.counted AND NOT EXISTS (SELECT FROM pg_index i
                                     WHERE i.indexrelid = k.indexid AND i.indpred IS NOT NULL)
     THEN k.tuples ELSE round(b.rows / k.fraction) END;
+  b.origin := CASE WHEN k.fraction < 1 THEN
+           format('Drawn from a sample of %s of about %s rows.',
+                  to_char(b.keys, 'FM999,999,999,999,990'),
+                  to_char(b.keys * b.total / b.rows, 'FM999,999,999,999,990'))
+         WHEN b.keys = 1 THEN 'Drawn from 1 row.'
+         ELSE format('Drawn from all %s rows.', to_char(b.keys, 'FM999,999,999,999,990')) END;
+  RETURN b;
 END
 $$;
 
@@ -146,34 +150,26 @@ END
 $$;
 
 CREATE FUNCTION spanner.key_histogram(
-  relation regclass,
-  buckets integer DEFAULT 32,
-  column_name name DEFAULT NULL,
+  relation regclass, buckets integer DEFAULT 32, column_name name DEFAULT NULL,
   sample_rows integer DEFAULT 30000,
-  OUT bucket integer,
-  OUT key_from text,
-  OUT key_to text,
-  OUT rows bigint,
+  OUT bucket integer, OUT key_from text, OUT key_to text, OUT rows bigint,
   OUT share double precision)
 RETURNS SETOF record
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  f record;
-  b spanner_internal.key_buckets;
+  b spanner_internal.heatmap;
 BEGIN
   IF relation IS NULL THEN
     RETURN;
   END IF;
   PERFORM spanner_internal.check_buckets('buckets', buckets, 10000);
-  SELECT * INTO f
-    FROM spanner_internal.fill_buckets(
-      spanner_internal.plan_sample(relation, column_name, coalesce(sample_rows, 30000)),
-      (-1)::smallint, 1, coalesce(buckets, 32), false);
-  b := f.b;
+  b := spanner_internal.fill_buckets(
+    spanner_internal.plan_sample(relation, column_name, '', sample_rows), 1,
+    coalesce(buckets, 32), false);
   RETURN QUERY
-  SELECT c.n::integer, c.key_from, c.key_to, round(c.cell * (f.total / nullif(b.rows, 0)))::bigint,
+  SELECT c.n::integer, c.key_from, c.key_to, round(c.cell * (b.total / nullif(b.rows, 0)))::bigint,
          c.cell::float8 / b.rows
     FROM (SELECT u.n, u.key_from, u.key_to, u.cell
             FROM ROWS FROM (unnest(b.cells), unnest(b.key_from), unnest(b.key_to))
@@ -187,14 +183,6 @@ $$;
 COMMENT ON FUNCTION spanner.key_histogram(regclass, integer, name, integer)
   IS 'rows in each of equal parts of key space, '
   'estimated from a sample of so many rows unless the table has fewer';
-
--- A picture: its cells, by time bucket and then by key bucket, count sampled
--- rows.  time_from and the like are what a bucket begins with.
-CREATE TYPE spanner_internal.heatmap AS (
-  relation text, key_name text, order_by text, verdict text, finding text, origin text,
-  time_buckets integer, key_buckets integer, total float8,
-  cells bigint[], time_from text[], time_to text,
-  key_from text[], key_to text[], key_label text[]);
 
 -- The share of the busiest of some key ranges in each of some slices of time, and how many of the
 -- ranges have a quarter of an even share at least.
@@ -229,14 +217,13 @@ BEGIN ATOMIC
     FROM (SELECT (busiest - 1.0::float8 / ranges) / (1 - 1.0::float8 / ranges) AS excess) e;
 END;
 
--- Few rows go to few keys by chance.  A slice of time hides that a key grows if
--- the key passes a whole key range in it.  So there may be fewer slices than
--- time buckets, and fewer ranges than key buckets.  The last quarter of the
--- slices tells what the key does now.  If it did something else before, for an
--- eighth of the time at least, it changed where the means of the slices before
--- and after differ most.  No row if there are too few rows to tell.
+-- Few rows go to few keys by chance.  A slice of time hides that a key grows if the key passes a
+-- whole key range in it.  So there may be fewer slices than time buckets, and fewer ranges than key
+-- buckets.  The last quarter of the slices tells what the key does now.  If it did something else
+-- before, for an eighth of the time at least, it changed where the means of the slices before and
+-- after differ most.  No row if there are too few rows to tell.
 CREATE FUNCTION spanner_internal.judge_buckets(
-  b spanner_internal.key_buckets,
+  b spanner_internal.heatmap,
   OUT verdict text, OUT ranges integer, OUT busiest float8, OUT places integer, OUT since integer,
   OUT earlier text)
 RETURNS SETOF record
@@ -280,17 +267,10 @@ BEGIN ATOMIC
        LIMIT 1) e ON true;
 END;
 
--- A whole number with its digits in groups of three.
-CREATE FUNCTION spanner_internal.group_digits(number float8)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN regexp_replace(round(number::numeric)::text, '(\d)(?=(\d{3})+$)', '\1,', 'g');
-
--- The verdict, and a sentence that tells it.  A key that orders the rows does
--- not tell where they were inserted.
+-- The verdict, and a sentence that tells it.  A key that orders the rows does not tell where they
+-- were inserted.
 CREATE FUNCTION spanner_internal.describe_buckets(
-  b spanner_internal.key_buckets, order_by name, own_order boolean,
-  OUT verdict text, OUT finding text)
+  b spanner_internal.heatmap, own_order boolean, OUT verdict text, OUT finding text)
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT CASE WHEN t.text IS NULL THEN j.verdict
@@ -298,11 +278,10 @@ BEGIN ATOMIC
               ELSE 'unknown' END,
          coalesce(t.text, format(
            '%s%s: %sat any time the busiest of %s takes %s %% of the new rows; '
-           'an even share is %s %%.%s',
-           initcap(j.verdict),
+           'an even share is %s %%.%s', initcap(j.verdict),
            CASE WHEN j.since IS NULL THEN ''
-                WHEN order_by IS NULL THEN ' since block ' || s.label
-                ELSE ' since ' || s.label || ' (' || order_by || ')' END,
+                WHEN (b).order_by IS NULL THEN ' since block ' || s.label
+                ELSE ' since ' || s.label || ' (' || (b).order_by || ')' END,
            CASE WHEN j.verdict = 'uneven' AND j.places BETWEEN 2 AND j.ranges / 2
                 THEN j.places || ' places; ' END,
            CASE WHEN j.ranges = (b).key_buckets THEN j.ranges || ' key ranges'
@@ -322,14 +301,10 @@ BEGIN ATOMIC
                  WHEN j.verdict IS NULL THEN 'Too few rows to tell how they spread.' END AS text) t;
 END;
 
--- The key is chosen as for key_histogram().  The order of insertion is that of
--- the column order_by, or if that is NULL the place in the table.
+-- The key is chosen as for key_histogram().  The order of insertion is that of the column order_by,
+-- or if that is NULL the place in the table.
 CREATE FUNCTION spanner_internal.read_heatmap(
-  relation regclass,
-  time_buckets integer,
-  key_buckets integer,
-  column_name name,
-  order_by name,
+  relation regclass, time_buckets integer, key_buckets integer, column_name name, order_by name,
   sample_rows integer)
 RETURNS spanner_internal.heatmap
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
@@ -337,72 +312,49 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   k spanner_internal.picture_key;
-  f record;
-  d record;
+  h spanner_internal.heatmap;
 BEGIN
   IF relation IS NULL THEN
     RETURN NULL;
   END IF;
   PERFORM spanner_internal.check_buckets('time_buckets', time_buckets, 400),
           spanner_internal.check_buckets('key_buckets', key_buckets, 200);
-  k := spanner_internal.plan_sample(relation, column_name, coalesce(sample_rows, 30000));
+  k := spanner_internal.plan_sample(relation, column_name, order_by, sample_rows);
   IF order_by IS NULL AND k.relkind = 'p' THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('the rows of partitioned table "%s" have no physical order', k.relname),
       HINT = 'Name a column that tells the order of insertion with order_by, or take a partition.';
   END IF;
-  SELECT * INTO f
-    FROM spanner_internal.fill_buckets(k, CASE WHEN order_by IS NULL THEN 0
-           ELSE spanner_internal.find_column(k.relid, order_by) END::smallint,
-           coalesce(time_buckets, 40), coalesce(key_buckets, 20), true);
-  SELECT * INTO d
-    FROM spanner_internal.describe_buckets(f.b, order_by, coalesce(order_by = k.name, false));
-  RETURN ROW(k.relation, CASE WHEN f.all_columns THEN k.column_names ELSE k.name END,
-    order_by::text, d.verdict, d.finding,
-    CASE WHEN k.fraction < 1 THEN
-           format('Drawn from a sample of %s of about %s rows.',
-                  spanner_internal.group_digits((f.b).keys),
-                  spanner_internal.group_digits((f.b).keys * f.total / (f.b).rows))
-         WHEN (f.b).keys = 1 THEN 'Drawn from 1 row.'
-         ELSE format('Drawn from all %s rows.', spanner_internal.group_digits((f.b).keys)) END,
-    (f.b).time_buckets, (f.b).key_buckets, f.total, coalesce((f.b).cells, '{}'),
-    (f.b).time_from, (f.b).time_to, (f.b).key_from, (f.b).key_to, (f.b).key_label);
+  h := spanner_internal.fill_buckets(k, coalesce(time_buckets, 40), coalesce(key_buckets, 20),
+                                     true);
+  SELECT d.verdict, d.finding INTO h.verdict, h.finding
+    FROM spanner_internal.describe_buckets(h, k.order_by = k.name) d;
+  RETURN h;
 END
 $$;
 
--- The cells of a picture as rows, and how dense they are compared with an even spread.
+-- The cells of a picture as rows, and how dense they are compared with an even spread: step 0 is
+-- for no row, the others begin at 0, a quarter, a half, 2, 4, 8 and 16 times.
 CREATE FUNCTION spanner_internal.heatmap_cells(h spanner_internal.heatmap)
-RETURNS TABLE (time_bucket integer, key_bucket integer, sampled bigint, rows bigint, ratio numeric)
+RETURNS TABLE (time_bucket integer, key_bucket integer, sampled bigint, rows bigint, ratio numeric,
+               step integer)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT ((u.n - 1) / (h).key_buckets + 1)::integer, ((u.n - 1) % (h).key_buckets + 1)::integer,
-         u.cell, round(u.cell * ((h).total / s.rows::float8))::bigint,
-         u.cell * (h).time_buckets * (h).key_buckets / s.rows
+         u.cell, round(u.cell * ((h).total / s.rows::float8))::bigint, r.ratio,
+         CASE WHEN r.ratio = 0 THEN 0
+              ELSE 1 + width_bucket(r.ratio, '{0.25,0.5,2,4,8,16}'::numeric[]) END
     FROM unnest((h).cells) WITH ORDINALITY u (cell, n)
-   CROSS JOIN (SELECT sum(c) AS rows FROM unnest((h).cells) c) s;
+   CROSS JOIN (SELECT sum(c) AS rows FROM unnest((h).cells) c) s
+   CROSS JOIN LATERAL (
+     SELECT u.cell * (h).time_buckets * (h).key_buckets / s.rows AS ratio) r;
 END;
 
--- How dense a cell is, compared with an even spread of the rows: 0 for no row,
--- then in steps that begin at 0, a quarter, a half, 2, 4, 8 and 16 times.
-CREATE FUNCTION spanner_internal.density_step(ratio numeric)
-RETURNS integer
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN ratio = 0 THEN 0
-            ELSE 1 + width_bucket(ratio, '{0.25,0.5,2,4,8,16}'::numeric[]) END;
-
 CREATE FUNCTION spanner.key_heatmap(
-  relation regclass,
-  time_buckets integer DEFAULT 40,
-  key_buckets integer DEFAULT 20,
-  column_name name DEFAULT NULL,
-  order_by name DEFAULT NULL,
-  sample_rows integer DEFAULT 30000,
-  OUT time_bucket integer,
-  OUT time_from text,
-  OUT key_bucket integer,
-  OUT key_from text,
-  OUT key_to text,
-  OUT rows bigint)
+  relation regclass, time_buckets integer DEFAULT 40, key_buckets integer DEFAULT 20,
+  column_name name DEFAULT NULL, order_by name DEFAULT NULL, sample_rows integer DEFAULT 30000,
+  OUT time_bucket integer, OUT time_from text, OUT key_bucket integer, OUT key_from text,
+  OUT key_to text, OUT rows bigint)
 RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC

@@ -1,14 +1,10 @@
 /* src/advisor/rules_hotspots.sql */
 
---
--- Advisor: keys and indexes that grow at one end
---
--- Only the first column counts, and only of a B-tree.  An index that another one
--- makes superfluous is not worth mending.
---
+-- Advisor: keys and indexes that grow at one end.  Only the first column counts, and only of a
+-- B-tree.  An index that another one makes superfluous is not worth mending.
 
--- Statements that put the shard of a column in front of an index.  NULL for the
--- index of a constraint, or one that something else relies on.
+-- Statements that put the shard of a column in front of an index.  NULL for the index of a
+-- constraint, or one that something else relies on.
 CREATE FUNCTION spanner_internal.sharded_index(
   i spanner_internal.advisor_index, partitioned boolean, quoted text, type oid,
   collid oid, null_share float8)
@@ -24,55 +20,46 @@ RETURN CASE WHEN (i).constraint_id IS NULL AND NOT (i).is_needed AND (i).keys < 
                  THEN format(' WHERE %s IS NOT NULL', quoted) ELSE '' END)
   END;
 
--- What an index begins with: a suspect, or a column of few values before a suspect.  By statistics
--- alone, few means fewer than the shards that would be suggested.  A sequence is changed once.
-CREATE FUNCTION spanner_internal.list_index_leads(facts spanner_internal.advisor_facts)
-RETURNS TABLE (relid oid, i spanner_internal.advisor_index, attnum smallint, name name, why text,
-               starts text, quoted text, type oid, collid oid, null_share float8, expr text)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
-BEGIN ATOMIC
-  SELECT q.relid, q.i, q.attnum, q.name, q.why, q.starts, q.quoted, q.type, q.collid, q.null_share,
-         q.expr
-    FROM (SELECT s.*, i,
-                 CASE WHEN i.attnum = 0
-                      THEN format('%s, which grows with %s', i.expression, s.quoted)
-                      ELSE s.quoted END AS starts,
-                 row_number() OVER (PARTITION BY s.relid, s.attnum
-                                    ORDER BY i.is_primary DESC, i.indexid) AS place
-            FROM unnest((facts).suspects) s
-            JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.lead = s.attnum
-             AND i.is_btree) q
-    LEFT JOIN unnest((facts).redundant) r ON r.indexid = (q.i).indexid
-   WHERE CASE WHEN q.why = 'sequence' THEN q.place = 1
-              ELSE (q.i).is_primary OR NOT (q.i).is_identity AND r.indexid IS NULL END
-   UNION ALL
-  SELECT c.relid, i, c.attnum, c.name, 'few',
-         format('%s, which has %s, and goes on with %s, which grows', c.quoted,
-                CASE WHEN m.rows >= 1000 THEN format('%s values', round(m.distinct_values::numeric))
-                     ELSE 'few values by its name or type' END, s.quoted),
-         s.quoted, s.type, s.collid, NULL, NULL
-    FROM unnest((facts).suspects) s
-    JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.second = s.attnum AND i.is_btree
-     AND i.attnum > 0
-    JOIN unnest((facts).columns) c ON c.relid = i.relid AND c.attnum = i.attnum
-     AND c.source IS DISTINCT FROM 'shard'
-    LEFT JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
-   WHERE s.why <> 'ascending_data' AND NOT i.is_identity
-     AND CASE WHEN m.rows >= 1000
-              THEN m.distinct_values <= CASE WHEN c.is_few THEN 100 ELSE 15 END
-              ELSE c.is_few END
-     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
-     AND NOT EXISTS (SELECT FROM unnest((facts).suspects) x
-                      WHERE x.relid = c.relid AND x.attnum = c.attnum);
-END;
-
--- Keys and other indexes that grow at one end, and what to do about it.  A default that makes UUIDs
+-- Keys and other indexes that grow at one end, and what to do about it.  They begin with a column
+-- that grows, or with one of few values before such a column.  By statistics alone, few means fewer
+-- than the shards that would be suggested.  A sequence is changed once.  A default that makes UUIDs
 -- of time is replaced.  On one server such a key is no fault.
 CREATE FUNCTION spanner_internal.advisor_hotspots(facts spanner_internal.advisor_facts)
-RETURNS SETOF spanner_internal.advisor_hotspot
+RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 1000
 BEGIN ATOMIC
-  SELECT r.rule, l.relid, (l.i).indexid, l.attnum, (l.i).is_primary,
+  WITH lead AS (
+    SELECT q.relid, q.i, q.attnum, q.name, q.why, q.starts, q.quoted, q.type, q.collid,
+           q.null_share, q.expr
+      FROM (SELECT s.*, i,
+                   CASE WHEN i.attnum = 0
+                        THEN format('%s, which grows with %s', i.expression, s.quoted)
+                        ELSE s.quoted END AS starts,
+                   row_number() OVER (PARTITION BY s.relid, s.attnum
+                                      ORDER BY i.is_primary DESC, i.indexid) AS place
+              FROM unnest((facts).columns) s
+              JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.lead = s.attnum
+               AND i.is_btree
+             WHERE s.why IS NOT NULL) q
+     WHERE CASE WHEN q.why = 'sequence' THEN q.place = 1
+                ELSE (q.i).is_primary OR NOT (q.i).is_identity AND (q.i).other IS NULL END
+     UNION ALL
+    SELECT c.relid, i, c.attnum, c.name, 'few',
+           format('%s, which has %s, and goes on with %s, which grows', c.quoted,
+                  CASE WHEN c.rows >= 1000
+                       THEN format('%s values', round(c.distinct_values::numeric))
+                       ELSE 'few values by its name or type' END, s.quoted),
+           s.quoted, s.type, s.collid, NULL, NULL
+      FROM unnest((facts).columns) s
+      JOIN unnest((facts).indexes) i ON i.relid = s.relid AND i.second = s.attnum AND i.is_btree
+       AND i.attnum > 0
+      JOIN unnest((facts).columns) c ON c.relid = i.relid AND c.attnum = i.attnum
+       AND c.source IS DISTINCT FROM 'shard' AND c.why IS NULL
+     WHERE s.why <> 'ascending_data' AND NOT i.is_identity AND i.other IS NULL
+       AND CASE WHEN c.rows >= 1000
+                THEN c.distinct_values <= CASE WHEN c.is_few THEN 100 ELSE 15 END
+                ELSE c.is_few END)
+  SELECT r.rule, l.relid, (l.i).indexid, l.attnum,
          CASE WHEN (l.i).is_primary THEN l.name ELSE (l.i).name END,
          format('the %s begins with %s',
                 CASE WHEN (l.i).is_primary THEN 'primary key' ELSE 'index' END, l.starts)
@@ -98,7 +85,7 @@ BEGIN ATOMIC
               WHEN d.is_replaced THEN format('ALTER TABLE %s ALTER COLUMN %s SET DEFAULT ',
                                              t.ident, l.quoted) || d.random
               ELSE x.fix END
-    FROM spanner_internal.list_index_leads(facts) l
+    FROM lead l
     JOIN unnest((facts).tables) t ON t.relid = l.relid
     JOIN (VALUES
       ('sequence', 'key_sequence', ', which takes its values from %s, one after the other: all '

@@ -1,14 +1,12 @@
 /* src/advisor/rules_indexes.sql */
 
---
--- Advisor: statements that replace an index; superfluous, sparse, slow and
--- costly indexes, and tables that could not be measured
---
+-- Advisor: statements that replace an index; superfluous, sparse, slow and costly indexes, and
+-- tables that could not be measured
 
--- Statements that give an index another definition under the same name, while the
--- old one is still in use.  The definition of an index of a partitioned table says
--- ONLY, but the new index is made on all partitions.  The planner takes the bodies
--- of this function and the next one for their calls.
+-- Statements that give an index another definition under the same name, while the old one is still
+-- in use.  The definition of an index of a partitioned table says ONLY, but the new index is made
+-- on all partitions.  The planner takes the bodies of this function and the next one for their
+-- calls.
 CREATE FUNCTION spanner_internal.replaced_index(
   i spanner_internal.advisor_index, partitioned boolean, suffix text, definition text)
 RETURNS text
@@ -24,8 +22,8 @@ RETURN format('CREATE %sINDEX%s %I ON %s USING ', CASE WHEN (i).is_unique THEN '
        || coalesce(format('; COMMENT ON INDEX %I.%I IS ', (i).nspname, (i).name)
                    || quote_literal(obj_description((i).indexid, 'pg_class')), '');
 
--- What comes behind USING in the definition of an index.  The server leaves out the
--- tablespace, which stands before WHERE.
+-- What comes behind USING in the definition of an index.  The server leaves out the tablespace,
+-- which stands before WHERE.
 CREATE FUNCTION spanner_internal.index_body(i spanner_internal.advisor_index, partitioned boolean)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL UNSAFE
@@ -46,13 +44,12 @@ BEGIN ATOMIC
          format('%I can answer whatever this index answers', o.relname),
          format('DROP INDEX%s %I.%I', CASE WHEN t.relkind = 'r' THEN ' /* CONCURRENTLY */' END,
                 i.nspname, i.name)
-    FROM unnest((facts).redundant) r
-    JOIN unnest((facts).indexes) i ON i.indexid = r.indexid
+    FROM unnest((facts).indexes) i
     JOIN unnest((facts).tables) t ON t.relid = i.relid
-    JOIN pg_class o ON o.oid = r.other
+    JOIN pg_class o ON o.oid = i.other
    UNION ALL
-  -- A random key of an index that does not fit into memory: each insert reads
-  -- and writes a page of its own.
+  -- A random key of an index that does not fit into memory: each insert reads and writes a page of
+  -- its own.
   SELECT 'key_random', c.relid, i.indexid, c.attnum, i.name::text,
          format('the index has %s and begins with %s, whose values are random: each insert touches '
                 'a page that is likely not in memory; keys that ascend, as of bigserial or UUIDs '
@@ -66,42 +63,39 @@ BEGIN ATOMIC
    WHERE (c.source = 'random' OR c.source = 'mapped' AND c.label ~ '^ *bit_reversed')
      AND k.relpages > (SELECT s.setting::bigint FROM pg_settings s WHERE s.name = 'shared_buffers')
    UNION ALL
-  -- An index that was never read since the server began to count, while rows were
-  -- inserted.
+  -- An index that was never read since the server began to count, while rows were inserted.
   SELECT 'index_unused', i.relid, i.indexid, i.attnum, i.name::text,
          format('the index was never read, and has cost %s inserts a day; decide whether standbys '
                 'or rare reports need it', round((t.inserts * 86400)::numeric)),
          NULL
     FROM unnest((facts).tables) t
     JOIN unnest((facts).indexes) i ON i.relid = t.relid AND NOT i.is_unique AND NOT i.is_needed
-     AND i.constraint_id IS NULL
+     AND i.constraint_id IS NULL AND i.other IS NULL
    WHERE t.relkind = 'r' AND t.inserts * 86400 >= 1000
      AND coalesce(pg_stat_get_numscans(i.indexid), 0) = 0
-     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
    UNION ALL
-  -- An index one of whose first two columns is mostly NULL.  If that is the second, a
-  -- search by the first one alone needs another index that begins with it.  A unique index
-  -- in which NULLs are equal does more than find rows.
+  -- An index one of whose first two columns is mostly NULL.  If that is the second, a search by the
+  -- first one alone needs another index that begins with it.  A unique index in which NULLs are
+  -- equal does more than find rows.
  (WITH sparse AS (
-    SELECT DISTINCT ON (i.indexid) i, i.indexid, i.relid, i.attnum AS lead, m.attnum, m.null_share
+    SELECT DISTINCT ON (i.indexid) i, i.indexid, i.relid, i.attnum AS lead, c.attnum, c.quoted,
+           c.null_share
       FROM unnest((facts).indexes) i
-      JOIN unnest((facts).measures) m ON m.relid = i.relid AND m.null_share >= 0.5
-       AND m.rows >= 1000 AND m.attnum IN (i.attnum, i.second)
-     WHERE i.is_btree AND i.predicate IS NULL AND NOT i.is_primary
-       AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s
-                        WHERE s.relid = i.relid AND s.attnum = i.attnum)
-       AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
-     ORDER BY i.indexid, m.null_share DESC, m.attnum
+      JOIN unnest((facts).columns) c ON c.relid = i.relid AND c.null_share >= 0.5
+       AND c.rows >= 1000 AND c.attnum IN (i.attnum, i.second)
+     WHERE i.is_btree AND i.predicate IS NULL AND NOT i.is_primary AND i.other IS NULL
+       AND NOT EXISTS (SELECT FROM unnest((facts).columns) s
+                        WHERE s.relid = i.relid AND s.attnum = i.attnum AND s.why IS NOT NULL)
+     ORDER BY i.indexid, c.null_share DESC, c.attnum
   ), judged AS (
-    SELECT s.*, t.relkind = 'p' AS is_partitioned, c.quoted,
+    SELECT s.*, t.relkind = 'p' AS is_partitioned,
            (s.i).constraint_id IS NULL AND NOT (s.i).is_needed AND NOT (s.i).is_strict AS is_free,
            s.attnum = s.lead
            OR EXISTS (SELECT FROM unnest((facts).indexes) o
                        WHERE o.relid = s.relid AND o.indexid <> s.indexid AND o.attnum = s.lead
                          AND o.is_btree AND o.predicate IS NULL) AS is_spare
       FROM sparse s
-      JOIN unnest((facts).tables) t ON t.relid = s.relid
-      JOIN unnest((facts).columns) c ON c.relid = s.relid AND c.attnum = s.attnum)
+      JOIN unnest((facts).tables) t ON t.relid = s.relid)
   SELECT 'index_null_filtered', j.relid, j.indexid, j.attnum, (j.i).name::text,
          format('%s %% of %s is NULL, and the index keeps all of it%s',
                 round(j.null_share * 100), j.quoted,
@@ -117,8 +111,8 @@ BEGIN ATOMIC
                     j.quoted)) END
     FROM judged j)
    UNION ALL
-  -- An index through which many rows are fetched, of a table that is seldom written
-  -- and has only few small columns more than the index.
+  -- An index through which many rows are fetched, of a table that is seldom written and has only
+  -- few small columns more than the index.
   SELECT 'index_storing', i.relid, i.indexid, i.attnum, i.name::text,
          format('%s rows were fetched through this index; with %s stored in it, the table need not '
                 'be read', x.fetched, w.columns),
@@ -140,14 +134,13 @@ BEGIN ATOMIC
    WHERE x.fetched >= 100000 AND x.fetched >= 10 * x.written
      AND w.count BETWEEN 1 AND 3 AND w.width <= 32
      AND i.is_btree AND i.constraint_id IS NULL AND NOT i.is_needed AND NOT i.storing
-     AND i.predicate IS NULL
+     AND i.predicate IS NULL AND i.other IS NULL
      AND NOT i.is_unique AND NOT 0 = ANY (i.indkey)
      AND (SELECT count(*) FROM pg_attribute c
            WHERE c.attrelid = i.relid AND c.attnum > 0 AND NOT c.attisdropped
              AND c.attnum <> ALL (i.indkey)) = w.count
-     AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s
-                      WHERE s.relid = i.relid AND s.attnum = i.attnum)
-     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
+     AND NOT EXISTS (SELECT FROM unnest((facts).columns) s
+                      WHERE s.relid = i.relid AND s.attnum = i.attnum AND s.why IS NOT NULL)
    UNION ALL
   -- The right to a table is asked first: it is one look-up for all of its columns.
   SELECT 'no_privilege', t.relid, 0::oid, 0::int2, t.relname::text,
@@ -168,6 +161,6 @@ BEGIN ATOMIC
     FROM (SELECT x.* FROM unnest((facts).tables) x WHERE x.relkind = 'r' AND x.rows < 0
            ORDER BY pg_stat_get_tuples_inserted(x.relid) DESC, x.relid LIMIT 1000) t
    WHERE CASE WHEN spanner_internal.is_free(t.relid) THEN pg_relation_size(t.relid) END >= 1048576
-     AND NOT EXISTS (SELECT FROM unnest((facts).measures) m
-                      WHERE m.relid = t.relid AND m.null_share IS NOT NULL);
+     AND NOT EXISTS (SELECT FROM unnest((facts).columns) c
+                      WHERE c.relid = t.relid AND c.null_share IS NOT NULL);
 END;

@@ -1,11 +1,9 @@
 /* src/advisor/rules_keys.sql */
 
---
 -- Advisor: sequences, keys, parents and references
---
 
--- The argument that keeps the values of a sequence, which are "maximum" or less without
--- it, within so many bits.
+-- The argument that keeps the values of a sequence, which are "maximum" or less without it, within
+-- so many bits.
 CREATE FUNCTION spanner_internal.bits_argument(bits integer, maximum bigint)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -36,10 +34,10 @@ BEGIN ATOMIC
                       WHERE h.inhparent = c.oid AND NOT spanner_internal.is_free(k.oid));
 END;
 
--- Columns that come from sequences, and the statements that have them bit-reversed.  There
--- is none if the sequence cannot be, or is converted with the column that owns it, or if
--- partitions have to be made first.  What refers to the column is widened first; what cannot be
--- widened limits the bits.  A column of a domain stays as it is, and its sequence changes.
+-- Columns that come from sequences, and the statements that have them bit-reversed.  There is none
+-- if the sequence cannot be, or is converted with the column that owns it, or if partitions have to
+-- be made first.  What refers to the column is widened first; what cannot be widened limits the
+-- bits.  A column of a domain stays as it is, and its sequence changes.
 CREATE FUNCTION spanner_internal.advisor_conversions(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_conversion
 LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 1000
@@ -66,7 +64,7 @@ BEGIN ATOMIC
              o.seqincrement >= 1 AND NOT o.seqcycle AND o.seqmin >= 1
              AND s.type = ANY ('{int2,int4,int8}'::regtype[])
              AND (s.owned OR w.refobjid IS NULL) AS possible
-        FROM unnest((facts).suspects) s
+        FROM unnest((facts).columns) s
        CROSS JOIN LATERAL (SELECT spanner_internal.integer_bits(s.type) AS own_bits) b
         JOIN pg_sequence o ON o.seqrelid = s.seqid
         JOIN pg_attribute a ON a.attrelid = s.relid AND a.attnum = s.attnum
@@ -99,8 +97,8 @@ BEGIN ATOMIC
      OFFSET 0) p;
 END;
 
--- The unique index that could become the key of a table without one.  It is none that
--- another one makes superfluous.
+-- The unique index that could become the key of a table without one.  It is none that another one
+-- makes superfluous.
 CREATE FUNCTION spanner_internal.list_possible_keys(facts spanner_internal.advisor_facts)
 RETURNS TABLE (relid oid, indexid oid, name name, constraint_id oid, key smallint[])
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
@@ -108,14 +106,13 @@ BEGIN ATOMIC
   SELECT DISTINCT ON (i.relid) i.relid, i.indexid, i.name, i.constraint_id, i.indkey[1:i.keys]
     FROM unnest((facts).indexes) i
     JOIN unnest((facts).tables) t ON t.relid = i.relid AND t.pkey IS NULL
-   WHERE i.could_be_key IS NOT NULL AND i.is_immediate AND i.is_btree
-     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = i.indexid)
+   WHERE i.could_be_key IS NOT NULL AND i.is_immediate AND i.is_btree AND i.other IS NULL
    ORDER BY i.relid, i.constraint_id IS NOT NULL, i.keys, i.indexid;
 END;
 
--- Foreign keys to a parent that rows are deleted with, or whose columns their own key
--- contains.  A parent of few rows, or whose name says that it holds types, is none: the
--- rows would lie in as many places.
+-- Foreign keys to a parent that rows are deleted with, or whose columns their own key contains.  A
+-- parent of few rows, or whose name says that it holds types, is none: the rows would lie in as
+-- many places.
 CREATE FUNCTION spanner_internal.list_parents(facts spanner_internal.advisor_facts)
 RETURNS TABLE (relid oid, conname name, parent oid, conkey smallint[], widened boolean,
   key smallint[], by_key boolean, parents bigint)
@@ -142,29 +139,6 @@ BEGIN ATOMIC
                         'countrie|currency|currencie|language|locale|priority|unit)s?(_|$)');
 END;
 
--- Columns that a new key begins with: the one by which Citus distributes the table, or those
--- of the parent that the rows are stored with.
-CREATE FUNCTION spanner_internal.list_key_beginnings(facts spanner_internal.advisor_facts)
-RETURNS TABLE (relid oid, is_reference boolean, columns text, key text)
-LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 100
-BEGIN ATOMIC
-  SELECT l.relid, l.method = 'n', quote_ident(a.attname), NULL
-    FROM spanner_internal.list_distributions() l
-    LEFT JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.attnum
-  UNION ALL
-  SELECT f.relid, false, spanner_internal.column_list(f.relid, f.conkey),
-         spanner_internal.column_list(f.relid, f.key)
-    FROM spanner_internal.list_parents(facts) f
-    JOIN unnest((facts).tables) t ON t.relid = f.relid AND t.pkey IS NULL
-     AND t.target = ANY ('{splits,spanner}')
-    LEFT JOIN spanner_internal.list_possible_keys(facts) u ON u.relid = f.relid
-   WHERE f.by_key AND f.parents = 1
-     AND (u.key[1:cardinality(f.conkey)] @> f.conkey) IS NOT TRUE
-     AND NOT EXISTS (SELECT FROM pg_attribute a
-                      WHERE a.attrelid = f.relid AND a.attnum = ANY (f.conkey)
-                        AND NOT a.attnotnull);
-END;
-
 -- Statements that drop the plain indexes of some columns, or of the first ones of them: a new key
 -- does what they do.
 CREATE FUNCTION spanner_internal.drop_covered(
@@ -182,7 +156,8 @@ BEGIN ATOMIC
      AND 0 = ALL (x.indoption::int2[])
      AND NOT EXISTS (SELECT FROM pg_opclass y
                       WHERE y.oid = ANY (x.indclass::oid[]) AND NOT y.opcdefault)
-     AND NOT EXISTS (SELECT FROM unnest((facts).redundant) r WHERE r.indexid = x.indexrelid);
+     AND NOT EXISTS (SELECT FROM unnest((facts).indexes) i
+                      WHERE i.indexid = x.indexrelid AND i.other IS NOT NULL);
 END;
 
 -- Join tables: two columns that refer to others, and times at most.  The pair may be the key unless
@@ -215,14 +190,15 @@ BEGIN ATOMIC
          AND bool_and(i.is_id OR a.atttypid = ANY ('{date,timestamp,timestamptz}'::regtype[]))) q;
 END;
 
--- Statements that put the columns of a parent in front of the key.  NULL if others rely
--- on the key.
+-- Statements that put the columns of a parent in front of the key.  NULL if others rely on the key.
 CREATE FUNCTION spanner_internal.interleaved_key(
   t spanner_internal.advisor_table, conkey smallint[], key smallint[], old_key smallint[],
   drops text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = on
 AS $$
 DECLARE
   o spanner_internal.shard_table;
@@ -246,90 +222,13 @@ BEGIN
 END
 $$;
 
--- The first 10,000 characters of the bodies of functions that no extension has made.  For one in
--- standard SQL, the server opens the relations in it, so they have to be free; it is left out if it
--- is stored in more than a megabyte.
-CREATE FUNCTION spanner_internal.list_function_bodies()
-RETURNS TABLE (oid oid, is_trigger boolean, body text)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
-BEGIN ATOMIC
-  SELECT p.oid, p.prorettype = 'trigger'::regtype,
-         left(CASE WHEN octet_length(p.prosqlbody::text) <= 1048576
-                    AND NOT EXISTS (SELECT
-                                      FROM pg_depend d
-                                     WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-                                       AND d.refclassid = 'pg_class'::regclass
-                                       AND NOT spanner_internal.is_free(d.refobjid))
-                   THEN pg_get_function_sqlbody(p.oid)
-                   ELSE p.prosrc END, 10000)
-    FROM pg_proc p
-    JOIN pg_language l ON l.oid = p.prolang AND l.lanname = ANY ('{sql,plpgsql}')
-   WHERE p.oid >= 16384
-     AND NOT EXISTS (SELECT FROM pg_depend x
-                      WHERE x.classid = 'pg_proc'::regclass AND x.objid = p.oid
-                        AND x.deptype = 'e');
-END;
-
--- Names of sequences with whose next value a text computes: an operator comes before or after the
--- call, or a function takes a part of it.
-CREATE FUNCTION spanner_internal.list_computed_names(body text)
-RETURNS SETOF text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1
-BEGIN ATOMIC
-  SELECT DISTINCT m.part[2]
-    FROM regexp_matches(body,
-           '([-+*/%&#<>]\s*\(*|\m(?:[lr]pad|left|right|mod|substr|substring|to_char|to_hex|chr)'
-           '\s*\(+)?(?:spanner\.)?nextval\s*\(+''(?:[^'']*\.)?"?([^''".]+)"?''(?:::[a-z]+|\))*\s*'
-           '((?!--)[-+*/%&#<>])?', 'gi') m (part)
-   WHERE m.part[1] IS NOT NULL OR m.part[3] IS NOT NULL;
-END;
-
--- Columns that a function counts up, by its text.  What one counts down as well, or a
--- trigger keeps, is a count of rows.  If the function returns the new value, or the
--- column is not named like what comes next, the number in the table has been given.
-CREATE FUNCTION spanner_internal.list_counting_functions()
-RETURNS TABLE (table_name text, column_name text, proc text, is_last boolean)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
-BEGIN ATOMIC
-  WITH bodies AS MATERIALIZED (
-    SELECT b.oid, b.body, b.is_trigger FROM spanner_internal.list_function_bodies() b)
-  SELECT DISTINCT ON (m.names[1], m.names[2]) lower(m.names[1]), lower(m.names[2]),
-         f.oid::regprocedure::text,
-         m.names[2] !~* '^next'
-         OR f.body ~* ('\mreturning\s+([a-z_0-9]+\.)?"?' || m.names[2] || '"?(?!\s*-)\M')
-    FROM bodies f
-   CROSS JOIN LATERAL regexp_matches(f.body,
-     '\mupdate\s+(?:only\s+)?(?:[a-z_0-9"]+\.)?"?([a-z_0-9]+)"?'
-     '(?:\s+(?:as\s+)?[a-z_0-9]+)?\s+'
-     'set\s+"?([a-z_0-9]+)"?\s*=\s*\(*(?:[a-z_0-9]+\.)?"?\2"?\s*\+', 'gi') m (names)
-   WHERE m.names[2] !~* '(^|_)(count|cnt|total)$|^(count|cnt)_' AND NOT f.is_trigger
-     AND NOT EXISTS (SELECT FROM bodies d
-                      WHERE d.body ~* ('\mupdate\s[^;]*\m' || m.names[1] || '\M[^;]*\m'
-                                       || m.names[2]
-                                       || '"?\s*=[^;,+]*\m' || m.names[2] || '"?\s*-'))
-   ORDER BY m.names[1], m.names[2], f.oid;
-END;
-
--- Do statistics say that at least half of a column is NULL?
-CREATE FUNCTION spanner_internal.is_mostly_null(
-  schema name, relation name, column_name name, partitioned boolean)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
-SET enable_nestloop = on  -- by the indexes of the catalogs
-BEGIN ATOMIC
-  SELECT s.null_frac >= 0.5
-    FROM pg_stats s
-   WHERE s.schemaname = schema AND s.tablename = relation AND s.attname = column_name
-     AND s.inherited = partitioned;
-END;
-
 -- The findings of these rules.
 CREATE FUNCTION spanner_internal.rules_keys(facts spanner_internal.advisor_facts)
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
-  -- A sequence without a kind has given no values far above its last one.  If a
-  -- column has such values, the sequence had a kind when they were drawn.
+  -- A sequence without a kind has given no values far above its last one.  If a column has such
+  -- values, the sequence had a kind when they were drawn.
   SELECT 'label_lost', q.relid, 0::oid, q.attnum, q.name::text,
          format('column %s holds values up to %s, and its sequence %s, which has no kind, has come '
                 'to %s only: its kind was lost, as in a restore without the extension, or removed; '
@@ -337,20 +236,18 @@ BEGIN ATOMIC
                 'rule with spanner.silence_rule()',
                 q.quoted, q.largest::numeric, q.seqid::regclass, q.last),
          NULL
-    FROM (SELECT c.*, m.largest,
-                 spanner_internal.last_counter(c.seqid) AS last
+    FROM (SELECT c.*, spanner_internal.last_counter(c.seqid) AS last
             FROM unnest((facts).columns) c
-            JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
-           WHERE c.source = 'sequence' AND m.largest >= 1e6
+           WHERE c.source = 'sequence' AND c.largest >= 1e6
            ORDER BY c.relid, c.attnum LIMIT 1000 OFFSET 0) q
    WHERE q.largest > q.last::float8 * 1000
    UNION ALL
-  -- A unique index of columns that are not null can become the key, or a column that has a
-  -- sequence of its own, whose values are spread then, or the pair of ids of a join table.  Else
-  -- a new column can, if one can still be added: a number on one server, where random keys are
-  -- dear, and a random UUID elsewhere.  A table that is partitioned by an expression or has
-  -- foreign partitions cannot have a key.  Citus would give each copy of a reference table other
-  -- UUIDs.  Lists of migrations and tables of one row are left out.
+  -- A unique index of columns that are not null can become the key, or a column that has a sequence
+  -- of its own, whose values are spread then, or the pair of ids of a join table.  Else a new
+  -- column can, if one can still be added: a number on one server, where random keys are dear, and
+  -- a random UUID elsewhere.  A table that is partitioned by an expression or has foreign
+  -- partitions cannot have a key.  Citus would give each copy of a reference table other UUIDs.
+  -- Lists of migrations and tables of one row are left out.
  (WITH own_sequence AS MATERIALIZED (
     SELECT DISTINCT ON (c.relid) c.relid, c.quoted,
            CASE WHEN NOT EXISTS (SELECT FROM unnest((facts).indexes) i
@@ -359,7 +256,24 @@ BEGIN ATOMIC
       FROM unnest((facts).columns) c
       LEFT JOIN unnest((facts).conversions) v ON v.relid = c.relid AND v.attnum = c.attnum
      WHERE c.owned AND c.is_notnull AND c.source = ANY ('{sequence,mapped}')
-     ORDER BY c.relid, c.identity DESC, c.attnum)
+     ORDER BY c.relid, c.identity DESC, c.attnum),
+  -- what a key begins with: the column by which Citus distributes, or the key of the parent
+  beginning (relid, is_reference, columns, key, attnums, first) AS (
+    SELECT l.relid, l.method = 'n', quote_ident(a.attname), NULL, NULL, NULL
+      FROM spanner_internal.list_distributions() l
+      LEFT JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.attnum
+    UNION ALL
+    SELECT f.relid, false, spanner_internal.column_list(f.relid, f.conkey),
+           spanner_internal.column_list(f.relid, f.key), f.key, cardinality(f.conkey)
+      FROM spanner_internal.list_parents(facts) f
+      JOIN unnest((facts).tables) t ON t.relid = f.relid AND t.pkey IS NULL
+       AND t.target = ANY ('{splits,spanner}')
+      LEFT JOIN spanner_internal.list_possible_keys(facts) u ON u.relid = f.relid
+     WHERE f.by_key AND f.parents = 1
+       AND (u.key[1:cardinality(f.conkey)] @> f.conkey) IS NOT TRUE
+       AND NOT EXISTS (SELECT FROM pg_attribute a
+                        WHERE a.attrelid = f.relid AND a.attnum = ANY (f.conkey)
+                          AND NOT a.attnotnull))
   SELECT 'key_missing', t.relid, 0::oid, 0::int2, t.relname::text,
          'the table has no primary key' || CASE
            WHEN n.quoted IS NOT NULL AND f.fix IS NOT NULL
@@ -379,7 +293,7 @@ BEGIN ATOMIC
     FROM unnest((facts).tables) t
     LEFT JOIN spanner_internal.list_possible_keys(facts) u ON u.relid = t.relid
     LEFT JOIN own_sequence n ON n.relid = t.relid AND u.name IS NULL
-    LEFT JOIN spanner_internal.list_key_beginnings(facts) d ON d.relid = t.relid
+    LEFT JOIN beginning d ON d.relid = t.relid
     LEFT JOIN (SELECT l.*, g.i
                  FROM spanner_internal.list_pairs(facts) l, unnest('{1,2}'::integer[]) g (i)
                 WHERE l.may_be_key) l
@@ -394,7 +308,8 @@ BEGIN ATOMIC
              concat(format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident, p.key),
                     spanner_internal.drop_covered(facts, t.relid, p.attnums, 1))
            WHEN u.name IS NOT NULL AND u.constraint_id IS NULL AND d.key IS NOT NULL
-             THEN format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident, d.key)
+             THEN concat(format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident, d.key),
+                         spanner_internal.drop_covered(facts, t.relid, d.attnums, d.first))
            WHEN u.name IS NOT NULL AND u.constraint_id IS NULL
             -- what the server asks of an index that becomes that of a key
             AND NOT EXISTS (
@@ -430,12 +345,17 @@ BEGIN ATOMIC
                     d.columns) END AS fix) f
    WHERE t.pkey IS NULL AND t.can_have_key
      AND NOT spanner_internal.is_migration_table(t.relname)
-     -- a table of one row
-     AND NOT EXISTS (SELECT FROM pg_index x
-                      WHERE x.indrelid = t.relid AND x.indisunique AND x.indpred IS NULL
-                        AND x.indnkeyatts = 1 AND x.indkey[0] = 0
-                        AND coalesce((spanner_internal.called_functions(x.indexprs))[1],
-                                     'is not null') = 'is not null'))
+     -- a table of one row: a constant or a column that is checked to be one is unique
+     AND NOT EXISTS (
+       SELECT FROM pg_index x
+         LEFT JOIN pg_constraint k ON k.conrelid = x.indrelid AND k.contype = 'c'
+          AND k.conkey = ARRAY[x.indkey[0]]
+        WHERE x.indrelid = t.relid AND x.indisunique AND x.indpred IS NULL AND x.indnkeyatts = 1
+          AND CASE WHEN x.indkey[0] = 0
+                   THEN coalesce((spanner_internal.called_functions(x.indexprs))[1],
+                                 'is not null') = 'is not null'
+                   ELSE spanner_internal.called_functions(k.conbin)
+                        IN (ARRAY['.' || x.indkey[0]], ARRAY['=', '.' || x.indkey[0]]) END))
    UNION ALL
   -- Expressions that take the remainder of a bit-reversed id by an even number, or its low bits.
  (WITH reversed AS MATERIALIZED (
@@ -470,8 +390,8 @@ BEGIN ATOMIC
       WHERE d.adrelid = c.relid AND a.attgenerated <> '') e
    WHERE array_to_string(e.calls, '/') ~ format('(^|/)(%% -?\d*[02468]|&)/\.%s(/|$)', c.attnum))
    UNION ALL
-  -- Hibernate and JPA draw keys from a sequence that no column refers to, but
-  -- whose name tells what it is for.
+  -- Hibernate and JPA draw keys from a sequence that no column refers to, but whose name tells what
+  -- it is for.
   SELECT 'key_application_sequence', t.relid, p.indexid, a.attnum, a.attname::text,
          format('by its name, %s gives the values of %I, which comes first in the primary key, and '
                 'it ascends',
@@ -504,10 +424,9 @@ BEGIN ATOMIC
                       WHERE l.objoid = c.oid AND l.classoid = 'pg_class'::regclass
                         AND l.provider = 'spanner_keys')
    UNION ALL
-  -- If the key begins with the columns of one parent, it is stored with that one.  If
-  -- there are several such parents, a person has to decide.  A row without parent cannot
-  -- be stored with it.  The new key stands in for an index of the same columns, or of the
-  -- foreign key.
+  -- If the key begins with the columns of one parent, it is stored with that one.  If there are
+  -- several such parents, a person has to decide.  A row without parent cannot be stored with it.
+  -- The new key stands in for an index of the same columns, or of the foreign key.
  (WITH children AS MATERIALIZED (
     SELECT f.*, t, p.indkey
       FROM spanner_internal.list_parents(facts) f
@@ -571,8 +490,13 @@ BEGIN ATOMIC
     (SELECT DISTINCT ON (b.seqid, f.oid) b.*, 'function ' || f.oid::regprocedure
       FROM (SELECT * FROM spanner_internal.list_function_bodies()
              WHERE EXISTS (SELECT FROM bound) OFFSET 0) f
-     CROSS JOIN LATERAL spanner_internal.list_computed_names(f.body) n (name)
-      JOIN bound b ON b.relname = n.name
+     -- an operator comes before or after the call, or a function takes a part of it
+     CROSS JOIN LATERAL regexp_matches(f.body,
+       '([-+*/%&#<>]\s*\(*|\m(?:[lr]pad|left|right|mod|substr|substring|to_char|to_hex|chr)'
+       '\s*\(+)?(?:spanner\.)?nextval\s*\(+''(?:[^'']*\.)?"?([^''".]+)"?''(?:::[a-z]+|\))*\s*'
+       '((?!--)[-+*/%&#<>])?', 'gi') m (part)
+      JOIN bound b ON b.relname = m.part[2]
+     WHERE num_nonnulls(m.part[1], m.part[3]) > 0
      ORDER BY b.seqid, f.oid, b.relid, b.attnum))
   SELECT 'sequence_computed', f.relid, 0::oid, f.attnum, f.object,
          format('%s computes with a value of sequence %s, which is no small number, and whose low '
@@ -582,9 +506,29 @@ BEGIN ATOMIC
          NULL
     FROM found f)
    UNION ALL
-  -- A row for each sequence, and a number that every transaction updates: by the
-  -- names of the columns, or by a function that counts it up.
- (SELECT DISTINCT ON (t.relid, a.attnum) 'counter_table', t.relid, 0::oid, a.attnum,
+  -- A row for each sequence, and a number that every transaction updates: by the names of the
+  -- columns, or by a function that counts it up.
+ (WITH bodies AS MATERIALIZED (
+    SELECT b.oid, b.body, b.is_trigger FROM spanner_internal.list_function_bodies() b),
+  counting AS MATERIALIZED (
+    -- what one counts down as well, or a trigger keeps, is a count of rows
+    SELECT DISTINCT ON (m.names[1], m.names[2]) lower(m.names[1]) AS table_name,
+           lower(m.names[2]) AS column_name, f.oid::regprocedure::text AS proc,
+           m.names[2] !~* '^next'
+           OR f.body ~* ('\mreturning\s+([a-z_0-9]+\.)?"?' || m.names[2] || '"?(?!\s*-)\M')
+             AS is_last
+      FROM bodies f
+     CROSS JOIN LATERAL regexp_matches(f.body,
+       '\mupdate\s+(?:only\s+)?(?:[a-z_0-9"]+\.)?"?([a-z_0-9]+)"?'
+       '(?:\s+(?:as\s+)?[a-z_0-9]+)?\s+'
+       'set\s+"?([a-z_0-9]+)"?\s*=\s*\(*(?:[a-z_0-9]+\.)?"?\2"?\s*\+', 'gi') m (names)
+     WHERE m.names[2] !~* '(^|_)(count|cnt|total)$|^(count|cnt)_' AND NOT f.is_trigger
+       AND NOT EXISTS (SELECT FROM bodies d
+                        WHERE d.body ~* ('\mupdate\s[^;]*\m' || m.names[1] || '\M[^;]*\m'
+                                         || m.names[2] || '"?\s*=[^;,+]*\m' || m.names[2]
+                                         || '"?\s*-'))
+     ORDER BY m.names[1], m.names[2], f.oid)
+  SELECT DISTINCT ON (t.relid, a.attnum) 'counter_table', t.relid, 0::oid, a.attnum,
          a.attname::text,
          CASE WHEN b.proc IS NOT NULL
               THEN format('function %s counts up %I in a row for each name', b.proc, a.attname)
@@ -594,8 +538,7 @@ BEGIN ATOMIC
                    'on a sequence',
                    CASE WHEN n.atttypid = 'text'::regtype THEN quote_ident(n.attname)
                         ELSE quote_ident(n.attname) || '::text' END,
-                   CASE WHEN b.proc IS NOT NULL THEN 'mode => ''sync'', ' ELSE '' END,
-                   a.attname,
+                   CASE WHEN b.proc IS NOT NULL THEN 'mode => ''sync'', ' ELSE '' END, a.attname,
                    CASE WHEN coalesce(b.is_last, a.attname !~* '^next') THEN ' + 1' END,
                    t.ident),
          NULL
@@ -603,13 +546,15 @@ BEGIN ATOMIC
     JOIN (SELECT c.attrelid, c.attnum, c.attname,
                  c.attname ~* ('^(next|last|current)_?(val|value|id|hi|hi_value|number|no)$|'
                                '^(sequence|seq|gen|counter)_?(val|value|count|next)$|'
-                               '^next_not_cached_value$') AS is_named
+                               '^next_not_cached_value$')
+                 OR c.attname ~* '^(value|number|counter|current|last|next)$'
+                    AND r.relname ~* '(^|_)(counters?|sequences?|generators?|numbering)$'
+                   AS is_named
             FROM pg_attribute c
             JOIN pg_class r ON r.oid = c.attrelid AND r.relkind = ANY ('{r,p}')
            WHERE c.attnum > 0 AND c.atttypid = ANY ('{int4,int8,numeric}'::regtype[])
           OFFSET 0) a ON a.attrelid = t.relid
-    LEFT JOIN spanner_internal.list_counting_functions() b
-      ON b.table_name = t.relname AND b.column_name = a.attname
+    LEFT JOIN counting b ON b.table_name = t.relname AND b.column_name = a.attname
     JOIN pg_attribute n ON n.attrelid = t.relid AND n.attnum > 0
      AND n.atttypid = ANY ('{text,varchar,bpchar}'::regtype[])
    WHERE (b.proc IS NOT NULL AND EXISTS (SELECT FROM unnest((facts).indexes) i
@@ -628,8 +573,8 @@ BEGIN ATOMIC
     FROM unnest((facts).indexes) i
    WHERE i.keys > 16
    UNION ALL
-  -- Cassandra sorts a timeuuid by its time.  PostgreSQL compares the bytes as they stand,
-  -- and the low bits of the time come first in version 1.
+  -- Cassandra sorts a timeuuid by its time.  PostgreSQL compares the bytes as they stand, and the
+  -- low bits of the time come first in version 1.
   SELECT 'key_timeuuid', c.relid, i.indexid, c.attnum, c.name::text,
          format('column %s comes second in %I and has UUIDs of version 1, as timeuuid: PostgreSQL '
                 'does not sort them by their time; decide on a timestamp in front of the column, '
@@ -637,9 +582,8 @@ BEGIN ATOMIC
          NULL
     FROM unnest((facts).columns) c
     JOIN unnest((facts).indexes) i ON i.relid = c.relid AND i.second = c.attnum AND i.is_btree
-    LEFT JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
    WHERE c.type = 'uuid'::regtype
-     AND (m.timeuuid OR c.calls::text ~* '[{,](uuid_generate_v1|uuid_?v?1)(mc)?[,}]')
+     AND (c.timeuuid OR c.calls::text ~* '[{,](uuid_generate_v1|uuid_?v?1)(mc)?[,}]')
    UNION ALL
   -- Columns that refer to wider ones.
   SELECT 'reference_narrow', t.relid, 0::oid, r.attnum, r.name::text,
@@ -650,11 +594,10 @@ BEGIN ATOMIC
          r.widen
     FROM unnest((facts).narrow) r
     JOIN unnest((facts).tables) t ON t.relid = r.relid
-   WHERE r.referenced <> 0
    UNION ALL
-  -- Without an index on the child, a row that is deleted from the parent has the
-  -- child read.  Of several columns one at the head of an index is enough.  If nothing is known
-  -- of the rows, a child whose rows go with their parents counts.
+  -- Without an index on the child, a row that is deleted from the parent has the child read.  Of
+  -- several columns one at the head of an index is enough.  If nothing is known of the rows, a
+  -- child whose rows go with their parents counts.
   SELECT 'reference_unindexed', t.relid, 0::oid, k.conkey[1], k.conname::text,
          format('no index begins with %s, so each row that is deleted from %s reads this table',
                 n.columns,
@@ -665,17 +608,23 @@ BEGIN ATOMIC
          || CASE WHEN n.sparse THEN format(' WHERE %s IS NOT NULL', n.columns) ELSE '' END
     FROM unnest((facts).tables) t
     JOIN pg_constraint k ON k.conrelid = t.relid AND k.contype = 'f' AND k.conparentid = 0
+    JOIN unnest((facts).columns) c ON c.relid = t.relid AND c.attnum = k.conkey[1]
    CROSS JOIN LATERAL (
      SELECT spanner_internal.column_list(t.relid, k.conkey) AS columns,
-            cardinality(k.conkey) = 1
-            AND spanner_internal.is_mostly_null(
-                  t.nspname, t.relname,
-                  (SELECT a.attname FROM pg_attribute a
-                    WHERE a.attrelid = t.relid AND a.attnum = k.conkey[1]),
-                  t.relkind = 'p') AS sparse
+            cardinality(k.conkey) = 1 AND c.null_share >= 0.5 AS sparse
      OFFSET 0) n
    WHERE (t.rows >= 10000
           OR k.confdeltype = ANY ('{c,n,d}') AND (t.rows >= 1000 OR t.rows < 0))
+     -- partitions may have indexes of their own
+     AND (t.relkind = 'r' OR EXISTS (
+       SELECT FROM spanner_internal.list_parts(t.relid) p
+         JOIN pg_class c ON c.oid = p AND c.relkind = 'r'
+        WHERE NOT EXISTS (
+          SELECT FROM pg_index x
+            JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.indkey[0]
+            JOIN pg_attribute b ON b.attrelid = t.relid AND b.attname = a.attname
+             AND b.attnum = ANY (k.conkey)
+           WHERE x.indrelid = c.oid AND x.indisvalid AND x.indpred IS NULL)))
      AND NOT EXISTS (SELECT FROM unnest((facts).indexes) i
                       WHERE i.relid = t.relid AND i.attnum = ANY (k.conkey)
                         AND (i.predicate IS NULL OR EXISTS (
@@ -690,5 +639,87 @@ BEGIN ATOMIC
                       WHERE o.conrelid = t.relid AND o.contype = 'f' AND o.conparentid = 0
                         AND o.conkey[1:cardinality(k.conkey)] = k.conkey
                         AND (cardinality(o.conkey), k.oid) > (cardinality(k.conkey), o.oid)
-                        AND (t.rows >= 10000 OR o.confdeltype = ANY ('{c,n,d}')));
+                        AND (t.rows >= 10000 OR o.confdeltype = ANY ('{c,n,d}')))
+   UNION ALL
+  -- The largest tables first, as looking at a sequence takes a lock on it.  What ends first
+  -- decides: the type of the column, or the MAXVALUE of the sequence; statistics, where
+  -- applications give the keys.  Of a sequence that no default uses, the catalogs do not know what
+  -- its values are for.
+ (WITH drawn AS (
+    SELECT c.relid, c.attnum, c.name::text AS object, c.seqid, c.ident, c.quoted, c.type, c.label,
+           c.owned, c.identity, q.seqmax::numeric AS ends, u.widest
+      FROM unnest((facts).columns) c
+      JOIN unnest((facts).tables) t ON t.relid = c.relid
+      JOIN pg_class k ON k.oid = c.seqid
+      JOIN pg_sequence q ON q.seqrelid = c.seqid AND q.seqincrement > 0 AND NOT q.seqcycle
+     CROSS JOIN LATERAL (
+       SELECT spanner_internal.largest_integer(
+                spanner_internal.integer_bits(c.type))::numeric AS widest) u
+     WHERE c.source = ANY ('{sequence,mapped}')
+       AND (c.type = ANY ('{int2,int4}'::regtype[])
+            OR c.type = 'int8'::regtype AND q.seqmax < 9223372036854775807
+            OR c.label IS NOT NULL)
+       AND (k.relpersistence = 'p' OR NOT pg_is_in_recovery())
+     ORDER BY t.rows DESC, c.relid, c.attnum LIMIT 1000),
+  asked AS (
+    SELECT d.* FROM drawn d
+    UNION ALL
+    SELECT q.seqid, 0::int2, q.ident, q.seqid, NULL, NULL, 0::oid, q.label, false,
+           false, q.ends, q.ends
+      FROM unnest((facts).free_sequences) q),
+  ending AS (
+    SELECT a.*,
+           floor(100 * CASE
+             WHEN a.label IS NULL
+             THEN spanner_internal.last_counter(a.seqid)::float8 / least(a.ends, a.widest)
+             WHEN spanner_internal.is_free(a.seqid)
+             THEN (spanner_internal.describe_sequence(a.seqid)).used / 100 END) AS percent
+      FROM asked a OFFSET 0)
+  SELECT 'sequence_near_end', e.relid, 0::oid, e.attnum, e.object,
+         CASE WHEN e.attnum = 0
+              THEN format('sequence %s has given %s %% of its values, and no column uses it; ',
+                          e.object, e.percent)
+                || CASE WHEN e.label IS NOT NULL
+                        THEN 'give it more bits with spanner.alter_sequence(), and widen '
+                        ELSE 'widen ' END || 'the columns that its values are for as well'
+              ELSE format('column %s has used %s %% of the values of %s', e.quoted, e.percent,
+                          CASE WHEN e.ends < e.widest OR e.label IS NOT NULL
+                               THEN e.seqid::regclass::text ELSE e.type::regtype::text END)
+                || CASE WHEN e.label IS NOT NULL
+                        THEN '; give it more bits with spanner.alter_sequence(), in a wider column'
+                        WHEN e.ends < e.widest THEN ', which has a MAXVALUE'
+                        ELSE '; columns that refer to it have to be widened too' END
+                || CASE WHEN f.fix IS NULL AND e.label IS NULL
+                        THEN '; decide on a new bigint column' ELSE '' END END,
+         f.fix
+    FROM ending e
+   CROSS JOIN LATERAL (SELECT CASE
+             WHEN e.label IS NOT NULL THEN NULL
+             WHEN e.attnum = 0 THEN format('ALTER SEQUENCE %s AS bigint NO MAXVALUE', e.object)
+             WHEN NOT e.owned THEN NULL
+             WHEN e.ends < e.widest AND e.identity THEN
+               format('ALTER TABLE %s ALTER COLUMN %s SET NO MAXVALUE', e.ident, e.quoted)
+             WHEN e.ends < e.widest
+               THEN format('ALTER SEQUENCE %s NO MAXVALUE', e.seqid::regclass)
+             WHEN NOT spanner_internal.is_type_used(e.relid, e.attnum) THEN
+               format('ALTER TABLE %s ALTER COLUMN %s TYPE bigint', e.ident, e.quoted)
+               || CASE WHEN e.identity
+                       THEN '' ELSE format('; ALTER SEQUENCE %s AS bigint', e.seqid::regclass) END
+             END AS fix) f
+   WHERE e.percent >= 75
+   UNION ALL
+  SELECT 'sequence_near_end', c.relid, t.pkey, c.attnum, c.name::text,
+         format('column %s comes first in the primary key and holds values up to %s, %s %% of the '
+                'values of %s; columns that refer to it have to be widened too',
+                c.quoted, c.largest::numeric, floor(c.largest / u.widest * 100), c.type::regtype)
+         || CASE WHEN f.fix IS NULL THEN '; decide on a new bigint column' ELSE '' END,
+         f.fix
+    FROM unnest((facts).columns) c
+    JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.pkey_attnum = c.attnum
+   CROSS JOIN LATERAL (
+     SELECT spanner_internal.largest_integer(spanner_internal.integer_bits(c.type)) AS widest) u
+   CROSS JOIN LATERAL (SELECT CASE WHEN NOT spanner_internal.is_type_used(c.relid, c.attnum) THEN
+           format('ALTER TABLE %s ALTER COLUMN %s TYPE bigint', c.ident, c.quoted) END AS fix) f
+   WHERE c.source IS NULL AND NOT c.is_reference AND c.type = ANY ('{int2,int4}'::regtype[])
+     AND c.largest >= 0.75 * u.widest);
 END;

@@ -1,15 +1,12 @@
 /* src/advisor/rules_shards.sql */
 
---
 -- Advisor: shards, partitions in the sense of Cassandra, tables that Citus distributes
---
 
--- Shard columns, with the number of shards if that is a constant, and the statement
--- that replaces the column by one with another number of the same keys.
+-- Shard columns, with the number of shards if that is a constant, and the statement that replaces
+-- the column by one with another number of the same keys.
 CREATE FUNCTION spanner_internal.shard_columns(facts spanner_internal.advisor_facts, wanted integer)
 RETURNS TABLE (relid oid, attnum smallint, name name, expr text, calls text[], shards numeric,
-  pkey oid,
-               pkey_attnum smallint,
+  pkey oid, pkey_attnum smallint,
   rows float8, reshard text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
@@ -30,8 +27,8 @@ BEGIN ATOMIC
    WHERE c.source = 'shard';
 END;
 
--- What holds the rows of a table, and has a column in its replica identity: the table
--- or its partitions; and the statements that give each another identity.
+-- What holds the rows of a table, and has a column in its replica identity: the table or its
+-- partitions; and the statements that give each another identity.
 CREATE FUNCTION spanner_internal.identities_with(relation oid, column_name name, columns text)
 RETURNS TABLE (tables bigint, statements text)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1
@@ -59,8 +56,8 @@ CREATE FUNCTION spanner_internal.rules_shards(facts spanner_internal.advisor_fac
 RETURNS SETOF spanner_internal.advisor_finding
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
-  -- The remainder of a hash keeps its sign, and 0 is the remainder of positive and
-  -- of negative hashes.  The planner knows that of farm_fingerprint().
+  -- The remainder of a hash keeps its sign, and 0 is the remainder of positive and of negative
+  -- hashes.  The planner knows that of farm_fingerprint().
   SELECT 'shard_signed', s.relid, 0::oid, s.attnum, s.name::text,
          format('the remainder of a hash has a sign: %sshard 0 gets twice as many rows as any '
                 'other, and a list of all shards needs the negative ones too',
@@ -74,9 +71,9 @@ BEGIN ATOMIC
     FROM spanner_internal.shard_columns(facts, NULL) s
    WHERE starts_with(s.calls[1], '%') AND s.calls[2] ~ 'fingerprint|hash'
    UNION ALL
-  -- A generated column in the replica identity is not published: updates and
-  -- deletions fail, here or at the subscriber.  From release 18 on it can be.  Citus
-  -- publishes a shard while it moves it, without generated columns in any release.
+  -- A generated column in the replica identity is not published: updates and deletions fail, here
+  -- or at the subscriber.  From release 18 on it can be.  Citus publishes a shard while it moves
+  -- it, without generated columns in any release.
   SELECT 'shard_published', t.relid, 0::oid, g.attnum, g.attname::text,
          format(CASE WHEN b.published THEN
              'the table is published, and its replica identity contains the generated column '
@@ -104,7 +101,8 @@ BEGIN ATOMIC
       CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY u (attnum, n)
        JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
         AND a.attgenerated = ''
-       LEFT JOIN unnest((facts).suspects) s ON s.relid = t.relid AND s.attnum = u.attnum
+       LEFT JOIN unnest((facts).columns) s ON s.relid = t.relid AND s.attnum = u.attnum
+        AND s.why IS NOT NULL
       WHERE i.indexrelid = t.pkey AND u.n <= i.indnkeyatts) k
    CROSS JOIN LATERAL spanner_internal.identities_with(t.relid, g.attname, k.columns) x
    WHERE (b.published OR d.relid IS NOT NULL) AND x.tables > 0
@@ -142,8 +140,8 @@ BEGIN ATOMIC
     FROM spanner_internal.shard_columns(facts, 16) s
    WHERE s.shards < 2 AND s.pkey_attnum = s.attnum
    UNION ALL
-  -- Shards smaller than a page of the index.  A read in the order of the key visits
-  -- each shard, and so more pages than if it read the whole index.
+  -- Shards smaller than a page of the index.  A read in the order of the key visits each shard, and
+  -- so more pages than if it read the whole index.
   SELECT 'shard_count_large', s.relid, s.pkey, s.attnum, s.name::text,
          format('%s shards for about %s rows, read %s times through the key: a read in order of '
                 'time visits all of them',
@@ -154,11 +152,10 @@ BEGIN ATOMIC
    WHERE s.pkey_attnum = s.attnum
      AND (s.shards > 16384 OR s.shards > 64 AND s.rows >= 1000 AND s.shards * 100 > s.rows)
    UNION ALL
-  -- A first column of a longer key, one value of which has very many rows or bytes.
-  -- Cassandra's partition key may have several columns.  So a second column that is
-  -- a hash or a bucket divides the rows already; it is recognized by its name, its
-  -- type or its few values.  If the key goes on with a time, rows can be split by
-  -- that.
+  -- A first column of a longer key, one value of which has very many rows or bytes. Cassandra's
+  -- partition key may have several columns.  So a second column that is a hash or a bucket divides
+  -- the rows already; it is recognized by its name, its type or its few values.  If the key goes on
+  -- with a time, rows can be split by that.
   SELECT 'wide_partition', c.relid, c.indexid, c.attnum, c.name::text,
          format('about %s rows%s have one value of %s, which comes first in the primary key',
                 round(c.top_rows),
@@ -175,19 +172,15 @@ BEGIN ATOMIC
             FROM unnest((facts).columns) c
     JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.pkey_attnum = c.attnum
     JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.keys > 1
-    JOIN unnest((facts).measures) m ON m.relid = c.relid AND m.attnum = c.attnum
     JOIN pg_attribute d ON d.attrelid = c.relid AND d.attnum = p.second
     LEFT JOIN unnest((facts).columns) e ON e.relid = c.relid AND e.attnum = p.second
-    LEFT JOIN unnest((facts).measures) n ON n.relid = c.relid AND n.attnum = p.second
-   CROSS JOIN LATERAL (SELECT m.top_share * m.rows AS rows, m.top_share * t.bytes AS bytes) w
+   CROSS JOIN LATERAL (SELECT c.top_share * c.rows AS rows, c.top_share * t.bytes AS bytes) w
    WHERE c.source IS DISTINCT FROM 'shard' AND (w.rows >= 100000 OR w.bytes >= 2147483648)
-     AND NOT EXISTS (SELECT FROM unnest((facts).suspects) s
-                      WHERE s.relid = c.relid AND s.attnum = c.attnum)
-     AND e.source IS DISTINCT FROM 'shard'
+     AND c.why IS NULL AND e.source IS DISTINCT FROM 'shard'
      AND (p.keys > 2 AND (d.atttypid = 'date'::regtype
             OR d.atttypid = ANY ('{int2,int4,int8,text,varchar}'::regtype[])
                AND (d.attname ~* 'hash|shard|bucket|prefix|salt'
-                    OR n.rows >= 1000 AND n.distinct_values * 1000 <= n.rows))) IS NOT TRUE
+                    OR e.rows >= 1000 AND e.distinct_values * 1000 <= e.rows))) IS NOT TRUE
           OFFSET 0) c
    CROSS JOIN LATERAL (SELECT spanner_internal.shardable_key(c.relid) AS key OFFSET 0) k
     LEFT JOIN LATERAL (SELECT a.attname FROM pg_attribute a
@@ -223,12 +216,12 @@ BEGIN ATOMIC
                   THEN 'column %3$s uses a sequence and has 32 bits or less'
                   ELSE '%s columns of schema %I use sequences and have 32 bits or less, such as '
                        '%s' END,
-                count(*), t.nspname, min(format('%I.%I', t.relname, n.name) COLLATE "C"))
+                count(*), t.nspname, min(format('%I.%I', t.relname, c.name) COLLATE "C"))
          || ': Citus refuses inserts through its workers; decide on bigint, before the tables are '
             'distributed',
          NULL
-    FROM unnest((facts).narrow) n
-    JOIN unnest((facts).tables) t ON t.relid = n.relid AND t.target = 'citus'
-   WHERE n.referenced = 0
+    FROM unnest((facts).columns) c
+    JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.target = 'citus'
+   WHERE c.source = ANY ('{sequence,mapped}') AND c.type = ANY ('{int2,int4}'::regtype[])
    GROUP BY t.nspname;
 END;

@@ -93,7 +93,8 @@ static Datum shown(Oid output, Datum value);
 static Relation open_existing(Oid relid);
 static void check_rows_here(Relation rel);
 static void refuse_kind(Oid relid, char kind, const char *table);
-static Node *column_of(Relation rel, int attnum);
+static Node *column_of(Relation rel, const char *name);
+static Node *column_var(Relation rel, AttrNumber attnum);
 static List *index_columns(Relation rel, Oid indexid, bool all, Node **filter);
 static Node *stored_tree(Relation index, AttrNumber attribute);
 static void check_order(List *expressions);
@@ -161,17 +162,17 @@ spanner_first_values(PG_FUNCTION_ARGS)
 
 /*
  * spanner_internal.sample_keys(relation oid, indexid oid,
- *		column_number smallint, all_columns boolean, order_by smallint,
+ *		column_name name, all_columns boolean, order_by name,
  *		block_percent double precision, row_share double precision)
  * returns setof record (type oid, number numeric, key text, rank bigint,
  *		place bigint, label text)
  *
- * The key is the column, or if that is 0 the first column of the index or all
- * of them.  "number" or "key" has it, by type; both are NULL if the key is.
+ * The key is the first column of the index or all of them, or the column if
+ * there is no index.  "number" or "key" has it, by type; both are NULL if the key is.
  * "rank", for types without either, and for several columns, is how many
  * smaller keys are sampled, plus one.  "place" and "label" are the row's place
- * in the order of the column order_by and its value there; for order_by 0 in
- * the order of the blocks; both are NULL if order_by is negative.
+ * in the order of the column order_by and its value there; both are NULL without
+ * a name, so that no right to the whole row is needed, as to read ctid.
  */
 Datum
 spanner_sample_keys(PG_FUNCTION_ARGS)
@@ -179,7 +180,8 @@ spanner_sample_keys(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	static const Oid types[] = {OIDOID, NUMERICOID, TEXTOID, INT8OID, INT8OID, TEXTOID};
 	bool		all_columns = PG_GETARG_BOOL(3);
-	int			order_by = PG_GETARG_INT16(4);
+	const char *order_by = NameStr(*PG_GETARG_NAME(4));
+	bool		by_column = false;
 	Relation	rel = open_existing(PG_GETARG_OID(0));
 	bool		partitioned = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	Node	   *filter = NULL;
@@ -190,18 +192,21 @@ spanner_sample_keys(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	check_rows_here(rel);
-	if (PG_GETARG_INT16(2) != 0)
-		query.expressions = list_make1(column_of(rel, PG_GETARG_INT16(2)));
+	if (!OidIsValid(PG_GETARG_OID(1)))
+		query.expressions = list_make1(column_of(rel, NameStr(*PG_GETARG_NAME(2))));
 	else
 		query.expressions = index_columns(rel, PG_GETARG_OID(1), all_columns, &filter);
 
 	initStringInfo(&text);
 	add_key(&text, getBaseType(exprType(linitial(query.expressions))),
 			all_columns ? list_length(query.expressions) : 0);
-	if (order_by > 0)
+	if (*order_by && strcmp(order_by, "ctid") != 0)
+	{
+		by_column = true;
 		query.expressions = lappend(query.expressions, column_of(rel, order_by));
+	}
 	check_order(query.expressions);
-	add_order(&text, order_by >= 0, order_by > 0 ? list_length(query.expressions) : 0);
+	add_order(&text, *order_by, by_column ? list_length(query.expressions) : 0);
 	appendStringInfo(&text, " FROM %s%s AS t", partitioned ? "" : "ONLY ",
 					 sk_qualified_name(RelationGetRelid(rel)));
 	add_sampling(&text, PG_GETARG_FLOAT8(5), PG_GETARG_FLOAT8(6));
@@ -364,18 +369,23 @@ refuse_kind(Oid relid, char kind, const char *table)
 }
 
 static Node *
-column_of(Relation rel, int attnum)
+column_of(Relation rel, const char *name)
 {
-	TupleDesc	desc = RelationGetDescr(rel);
-	Form_pg_attribute column;
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
 
-	if (attnum < 1 || attnum > desc->natts ||
-		TupleDescAttr(desc, attnum - 1)->attisdropped)
+	if (attnum < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column number %d of relation \"%s\" does not exist",
-						attnum, RelationGetRelationName(rel))));
-	column = TupleDescAttr(desc, attnum - 1);
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(rel))));
+	return column_var(rel, attnum);
+}
+
+static Node *
+column_var(Relation rel, AttrNumber attnum)
+{
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+
 	return (Node *) makeVar(1, attnum, column->atttypid, column->atttypmod,
 							column->attcollation, 0);
 }
@@ -401,7 +411,7 @@ index_columns(Relation rel, Oid indexid, bool all, Node **filter)
 	{
 		AttrNumber	attnum = form->indkey.values[i];
 
-		result = lappend(result, attnum != 0 ? column_of(rel, attnum) :
+		result = lappend(result, attnum != 0 ? column_var(rel, attnum) :
 						 list_nth(expressions, next++));
 	}
 	relation_close(index, NoLock);

@@ -1,8 +1,6 @@
 /* src/advisor/shards.sql */
 
---
 -- Advisor: shard keys
---
 
 -- A name for an index that nothing else in the schema has.
 CREATE FUNCTION spanner_internal.new_index_name(schema name, index_name name, suffix text)
@@ -27,8 +25,8 @@ BEGIN
 END
 $$;
 
--- Look at a table.  Unless it is a dry run, lock it as strongly as the statements
--- will, so that what was read about it holds until they have run.
+-- Look at a table.  Unless it is a dry run, lock it as strongly as the statements will, so that
+-- what was read about it holds until they have run.
 CREATE FUNCTION spanner_internal.open_shard_table(
   relation oid, column_name name, keys name[], dry_run boolean, is_added boolean)
 RETURNS spanner_internal.shard_table
@@ -110,17 +108,6 @@ BEGIN
 END
 $$;
 
--- The publications of a table, or of its partitions in its place.
-CREATE FUNCTION spanner_internal.list_publications(relation oid)
-RETURNS SETOF name
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT DISTINCT p.pubname
-    FROM spanner_internal.list_published() l
-    JOIN pg_publication p ON p.oid = l.pubid
-   WHERE l.relid IN (SELECT spanner_internal.list_parts(relation));
-END;
-
 -- One statement does them all, but Citus takes a change of a constraint alone.
 CREATE FUNCTION spanner_internal.alter_table_statements(
   t spanner_internal.shard_table, VARIADIC actions text[])
@@ -189,7 +176,7 @@ BEGIN
       MESSAGE = format('other unique indexes of table "%s" stay as they are', t.relname),
       DETAIL = format('These are: %s.', list);
   END IF;
-  list := (SELECT string_agg(quote_ident(p), ', ' ORDER BY p)
+  list := (SELECT string_agg(quote_ident(p.name), ', ' ORDER BY p.name)
              FROM spanner_internal.list_publications(t.relid) p);
   IF list IS NOT NULL THEN
     RAISE NOTICE USING MESSAGE = format('table "%s" is published', t.relname),
@@ -296,12 +283,8 @@ END
 $$;
 
 CREATE FUNCTION spanner.add_shard_key(
-  relation regclass,
-  keys name[],
-  shards integer DEFAULT 16,
-  column_name name DEFAULT 'shard_id',
-  dry_run boolean DEFAULT true,
-  time_bucket interval DEFAULT NULL,
+  relation regclass, keys name[], shards integer DEFAULT 16, column_name name DEFAULT 'shard_id',
+  dry_run boolean DEFAULT true, time_bucket interval DEFAULT NULL,
   keep_unique boolean DEFAULT false)
 RETURNS SETOF text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -372,11 +355,8 @@ COMMENT ON FUNCTION spanner.add_shard_key(regclass, name[], integer, name, boole
   IS 'put a generated shard column in front of the primary key, or show the statements that would';
 
 CREATE FUNCTION spanner.add_shard_key(
-  relation regclass,
-  keys text DEFAULT NULL,
-  shards integer DEFAULT 16,
-  column_name name DEFAULT 'shard_id',
-  dry_run boolean DEFAULT true,
+  relation regclass, keys text DEFAULT NULL, shards integer DEFAULT 16,
+  column_name name DEFAULT 'shard_id', dry_run boolean DEFAULT true,
   time_bucket interval DEFAULT NULL,
   keep_unique boolean DEFAULT false)
 RETURNS SETOF text
@@ -393,11 +373,10 @@ END;
 COMMENT ON FUNCTION spanner.add_shard_key(regclass, text, integer, name, boolean, interval, boolean)
   IS 'the same; the keys are one name, or an array literal';
 
--- The shard column is dropped, and the primary key is what it was.  A unique index
--- of the old key that was kept becomes the key again.
+-- The shard column is dropped, and the primary key is what it was.  A unique index of the old key
+-- that was kept becomes the key again.
 CREATE FUNCTION spanner.remove_shard_key(
-  relation regclass,
-  column_name name DEFAULT 'shard_id',
+  relation regclass, column_name name DEFAULT 'shard_id',
   dry_run boolean DEFAULT true)
 RETURNS SETOF text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -464,58 +443,48 @@ BEGIN
 END
 $$;
 
--- A read in order takes 2.5 microseconds for each shard and 0.2 for each row:
--- what the ordered merge of the shards costs.  A node may get a quarter more
--- than its share.  Powers of two up to four times the suggested one are shown.
+-- A read in order takes 2.5 microseconds for each shard and 0.2 for each row: what the ordered
+-- merge of the shards costs.  A node may get a quarter more than its share.  Powers of two up to
+-- four times the suggested one are shown.
 CREATE FUNCTION spanner.suggest_shards(
-  writes_per_second double precision,
-  reads_per_second double precision DEFAULT 0,
-  nodes integer DEFAULT 1,
-  rows_per_read double precision DEFAULT 100,
+  writes_per_second double precision, reads_per_second double precision DEFAULT 0,
+  nodes integer DEFAULT 1, rows_per_read double precision DEFAULT 100,
   writes_per_shard double precision DEFAULT 1000)
 RETURNS TABLE (
-  shards integer,
-  writes_per_shard double precision,
-  busiest_node double precision,
-  read_microseconds double precision,
-  read_cores double precision,
-  suggested boolean,
+  shards integer, writes_per_shard double precision, busiest_node double precision,
+  read_microseconds double precision, read_cores double precision, suggested boolean,
   reasoning text)
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE ROWS 10
 BEGIN ATOMIC
-  WITH costs AS (
+  WITH cost AS (
     SELECT n.shards, $1 / n.shards AS writes,
            ceil(n.shards::float8 / $3) * $3 / n.shards AS imbalance,
            2.5 * n.shards + 0.2 * least($4, 1e150) AS read
       FROM (SELECT 1 << i AS shards FROM generate_series(0, 12) i) n
-     WHERE spanner_internal.check_load($1, $2, $3, $4, $5)
-  ), problems AS (
-    SELECT c.*, CASE
-             WHEN c.shards < $3
-               THEN format('Too few: %s of %s nodes get no writes.', $3 - c.shards, $3)
-             WHEN c.writes > $5
-               THEN format('Too few: %s writes per second go to one place, more than %s.',
-                                            round(c.writes::numeric), round($5::numeric))
-             WHEN c.imbalance > 1.25
-               THEN format('Too few for %s nodes: the busiest gets %s %% more than its share.',
-                                                 $3,
-                                                 round(
-                                                   (c.imbalance - 1)::numeric * 100)) END AS problem
-      FROM costs c
-  ), choice AS (
-    SELECT coalesce(min(p.shards) FILTER (WHERE p.problem IS NULL), max(p.shards)) AS shards
-           FROM problems p
-  )
-  SELECT p.shards, p.writes, p.imbalance / $3, p.read, least($2, 1e150) * p.read / 1e6,
-         p.shards = s.shards,
-         coalesce(p.problem,
-                  CASE WHEN p.shards = s.shards
-                       THEN 'The fewest shards that divide the writes and suit the nodes.'
+     WHERE spanner_internal.check_load($1, $2, $3, $4, $5)),
+  judged AS (
+    SELECT c.*,
+           CASE WHEN c.shards < $3
+                THEN format('Too few: %s of %s nodes get no writes.', $3 - c.shards, $3)
+                WHEN c.writes > $5
+                THEN format('Too few: %s writes per second go to one place, more than %s.',
+                            round(c.writes::numeric), round($5::numeric))
+                WHEN c.imbalance > 1.25
+                THEN format('Too few for %s nodes: the busiest gets %s %% more than its share.',
+                            $3, round((c.imbalance - 1)::numeric * 100)) END AS problem
+      FROM cost c),
+  choice AS (
+    SELECT coalesce(min(j.shards) FILTER (WHERE j.problem IS NULL), max(j.shards)) AS shards
+      FROM judged j)
+  SELECT j.shards, j.writes, j.imbalance / $3, j.read, least($2, 1e150) * j.read / 1e6,
+         j.shards = s.shards,
+         coalesce(j.problem, CASE WHEN j.shards = s.shards
+           THEN 'The fewest shards that divide the writes and suit the nodes.'
            ELSE format('Divides the writes further, and each ordered read costs %s times as much.',
-                       round((p.read / (2.5 * s.shards + 0.2 * least($4, 1e150)))::numeric, 1)) END)
-    FROM problems p CROSS JOIN choice s
-   WHERE p.shards <= s.shards * 4
-   ORDER BY p.shards;
+                       round((j.read / (2.5 * s.shards + 0.2 * least($4, 1e150)))::numeric, 1)) END)
+    FROM judged j CROSS JOIN choice s
+   WHERE j.shards <= s.shards * 4
+   ORDER BY j.shards;
 END;
 
 COMMENT ON FUNCTION spanner.suggest_shards(double precision, double precision, integer,

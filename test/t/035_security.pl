@@ -274,7 +274,7 @@ my @functions = sort keys %schema_of;
 my @views = split /\n/, $node->safe_psql('app', q{
 	SELECT oid::regclass FROM pg_class WHERE relnamespace = 'spanner'::regnamespace AND relkind = 'v' ORDER BY 1});
 
-my $facts = '(spanner_internal.advisor_facts())';    # what all rules take
+my $facts = '(SELECT spanner_internal.advisor_facts())';    # what all rules take, gathered once
 my $other = q{(SELECT oid FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_catalog.=) 'other')};
 my $owner = q{(SELECT relowner FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_catalog.=) 'other')};
 my $parts = "spanner_internal.table_parts($other)";
@@ -284,29 +284,29 @@ my $record = 'NULL::spanner.split_record';
 	index_text => ['(SELECT pg_catalog.max(indexrelid) FROM pg_catalog.pg_index), 0'],
 	last_counter => [q{(SELECT pg_catalog.max(oid) FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_catalog.=) 's')}],
 	map({ $_ => [$other] } qw(is_free list_parts)),
-	advisor_measures => ["$facts.tables, $facts.indexes, $facts.columns"], advisor_columns => ["$facts.tables, $facts.indexes"], advisor_indexes => ["$facts.tables"],
-	advisor_redundants => ["$facts.indexes"], advisor_severity => [ q{'info', '{splits}', 'one_server', 1} ],
-	advisor_suspects => ["$facts.tables, $facts.columns, $facts.measures"], advisor_tables => ['0, NULL'],
+	measured_columns => ["$facts.tables, $facts.indexes, $facts.columns"], advisor_columns => ["$facts.tables, $facts.indexes"], advisor_indexes => ["$facts.tables"],
+	advisor_severity => [ q{'info', '{splits}', 'one_server', 1} ],
+	advisor_tables => ['0, NULL'],
 	bits_argument => ["31, 1"], integer_bits => ["23"], largest_integer => ['31'],
-	advisor_conversions => [$facts], advisor_hotspots => [$facts], advisor_references => ["$facts.columns"], drop_covered => ["$facts, $other, '{1}', 1"], list_index_leads => [$facts], list_pairs => [$facts], list_partition_templates => [''], named_functions => ["'now()'"], partition_obstacle => ["$other, 1::pg_catalog.int2, 63, 1"], list_computed_names => ["'x'"], list_function_bodies => [''], is_type_used => ["$other, 1::pg_catalog.int2"], is_mostly_null => [q{'public', 'other', 'id', false}],
+	advisor_conversions => [$facts], advisor_hotspots => [$facts], advisor_references => [''], drop_covered => ["$facts, $other, '{1}', 1"], list_pairs => [$facts], named_functions => ["'now()'"], partition_obstacle => ["$other, 1::pg_catalog.int2, 63, 1"], list_function_bodies => [''], is_type_used => ["$other, 1::pg_catalog.int2"],
 	is_hashable => ['23, 0'], is_uuid_of_time => ["'x'"], read_calls => ["'{now}', false"], growing_column => ["'{.1}'"], run_advisor => ['NULL, NULL'],
 	base_type => ['23'], check_load => ['1, 1, 1, 1, 1'], find_shard_obstacle => ["$other, 'shard_id', '{id}'"], index_body => ["($facts.indexes)[1], false"], replaced_index => ["($facts.indexes)[1], false, 'x', 'btree (id)'"],
 	new_index_name => [q{'public', 't', 'x'}], read_shard_table => ["$other, 'shard_id'"], shard_expression => ["$other, '{id}', 4, NULL"], open_shard_table => ["$other, 'shard_id', NULL, true, true"],
 	keep_properties => ["spanner_internal.read_shard_table($other, 'shard_id'), 'shard_id'"], new_key_statements => ["spanner_internal.read_shard_table($other, 'shard_id'), 'shard_id', 'id', NULL, '{}', 'x'"],
 	remove_shard_key => [q{'public.sharded'}], run_statements => ["'{}', true"], alter_table_statements => ["spanner_internal.read_shard_table($other, 'shard_id'), 'DROP COLUMN shard_id'"], report_new_key => ["spanner_internal.read_shard_table($other, 'shard_id'), true, false"],
 	first_values => ["$other, 1::pg_catalog.int2"],
-	sample_keys => ["$other, 0, 1::pg_catalog.int2, false, 0::pg_catalog.int2, 100, 1"],
-	find_column => [qq{$other, 'id'}], find_key => ["$other, NULL"], plan_sample => ["$other, NULL, 1000"],
+	sample_keys => ["$other, 0, 'id', false, '', 100, 1"],
+	list_density => [$other], plan_sample => ["$other, NULL, NULL, 1000"],
 	check_sampled => [$other], check_buckets => ["'x', 1, 2"],
 	number_label => ["23, 1, false"],
 	scale_numbers => ["NULL::spanner_internal.key_range, 1, 4"], scale_texts => ["NULL::spanner_internal.key_range, 4"],
 	text_starts => ["'{a1,b2}', 'a1', 'b2', 1, 4, 0"], bucket_bounds => ["NULL, 1, 'a', 'b'"],
-	count_buckets => [qq{spanner_internal.plan_sample($other, NULL, 1000), false, 0::pg_catalog.int2, 4, 4}],
-	fill_buckets => [qq{spanner_internal.plan_sample($other, NULL, 1000), 0::pg_catalog.int2, 4, 4, true}], busiest_shares => ["'{1,2,3,4}', 2, 2, 2, 2"], verdict_on => ['0.5, 3, 2'],
-	map({ $_ => [qq{spanner_internal.count_buckets(spanner_internal.plan_sample($other, NULL, 1000), false, 0::pg_catalog.int2, 4, 4)}] } qw(judge_buckets)), describe_buckets => [qq{spanner_internal.count_buckets(spanner_internal.plan_sample($other, NULL, 1000), false, 0::pg_catalog.int2, 4, 4), NULL, false}],
-	density_step => ['1'], display_width => ["'x'"], clean_label => ["'x', 1"],
+	count_buckets => [qq{spanner_internal.plan_sample($other, NULL, NULL, 1000), false, 4, 4}],
+	fill_buckets => [qq{spanner_internal.plan_sample($other, NULL, NULL, 1000), 4, 4, true}], busiest_shares => ["'{1,2,3,4}', 2, 2, 2, 2"], verdict_on => ['0.5, 3, 2'],
+	map({ $_ => [qq{spanner_internal.count_buckets(spanner_internal.plan_sample($other, NULL, NULL, 1000), false, 4, 4)}] } qw(judge_buckets)), describe_buckets => [qq{spanner_internal.count_buckets(spanner_internal.plan_sample($other, NULL, NULL, 1000), false, 4, 4), false}],
+	display_width => ["'x'"], clean_label => ["'x', 1"],
 	heatmap_lines => [q{spanner_internal.read_heatmap('public.other', 4, 4, NULL, NULL, NULL), '{0,1,2,3,4,5,6,7,8,9,a,b,c}'}],
-	escape_html => ["'<'"], group_digits => ['1'], heatmap_page => ["'a', 'b', 'c'"], heatmap_style => [''], read_heatmap => [q{'public.other', 4, 4, NULL, NULL, NULL}],
+	escape_html => ["'<'"], heatmap_style => [''], read_heatmap => [q{'public.other', 4, 4, NULL, NULL, NULL}],
 	map({ $_ => [q{spanner_internal.read_heatmap('public.other', 4, 4, NULL, NULL, NULL)}] } qw(draw_axes draw_bars draw_cells draw_heatmap heatmap_cells)),
 ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'googlesql'"], ddl_columns => ["$other, '{1}', 'googlesql'"], ddl_expression => ["$other, NULL, 'googlesql'"],
 	ddl_foreign_key => ["0, 'googlesql'"], ddl_indexes => ["$other, 'googlesql'"], ddl_key => [$other], ddl_length => ["0, 'googlesql'"], csv_columns => ["$other, NULL"], csv_copy => [ q{'t FROM %s', NULL, ''} ],
@@ -320,7 +320,7 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	drop_schema_problem => [q{'public'::pg_catalog.regnamespace}], map({ $_ => [q{'public'::pg_catalog.regnamespace, 'x'}] } qw(made_up)), same_name => [q{'public'::pg_catalog.regnamespace, 'x', true}],
 	long_name => ["'x'"], spanner_name => ["'x'"], spanner_names => ["'x', 'googlesql'"], map({ $_ => ["0, 'googlesql'"] } qw(ddl_check ddl_constraint_name)),
 	delete_expired => [''], delete_rows => ["$other, 1::smallint, '1 day', 0) LIMIT (0"], googlesql_expression => ["$other, NULL"], postgresql_expression => ["$other, NULL"], googlesql_name => ["'x'"], parent_constraint => [$other], pending_commit_timestamp => [''],
-	spanner_ddl => [ q{'public.t'::pg_catalog.regclass} ], can_convert => [ qq{'public.s', $other} ], column_sequence => ["$other, 1::smallint"], partition_faults => ["$other, 1::smallint, 1, 9"], list_plain_columns => [ q{'public'} ], sequence_columns => [''], read_kind => [ q{'striped'} ], check_adoption => [$other], check_no_unique_index => [ q{'public.divided'} ], share_allocator => [ q{'a', 'u', 'p', 's') LIMIT (0} ], users_of_allocator => [ q{'a'} ], receive_allocator => [ q{'a', '{}', 's', 1, 1, 'h', 1, 'd', 'u', 'p', false) LIMIT (0} ], list_publications_of_columns => [$other], stop_filling => ["spanner_internal.read_shard_table($other, 'shard_id'), 'shard_id'"], check_split_count => [ q{4, 8, 'shards'} ], check_split_table => [ q{'public.parted'} ], equal_points => [ q{'public.parted', 4, 63, NULL, NULL} ], list_row_type_users => [$other], list_key_users => ['0'], table_obstacle => ["$other, spanner_internal.read_shard_table($other, 'shard_id'), 'shard_id', true"], hash_obstacle => ["spanner_internal.read_shard_table($other, 'shard_id'), '{id}'"], user_obstacle => ["spanner_internal.read_shard_table($other, 'shard_id'), true"], shard_check => ["$other, 'shard_id'"], column_list => ["$other, '{1}'"], interleaved_key => ["($facts.tables)[1], '{1}', '{1}', '{1}', NULL"], list_counting_functions => [''], advisor_sequences => ['0'], is_migration_table => ["'migrations'"], list_publications => [$other], list_splits => [ q{'public.whole'} ], plain_shard_statements => [ q{'t', 'c', 'e'} ], split_column => [$other], split_facts => [ q{NULL, 'public', 'other', 'id'} ], split_index_name => [ q{'x', 'y'} ], split_name => [ q{'x', '_p0'} ], split_options => [ q{'s', 'n', 't'} ], split_sample => [$other], split_values => [ q{'public.parted'} ],
+	spanner_ddl => [ q{'public.t'::pg_catalog.regclass} ], can_convert => [ qq{'public.s', $other} ], column_sequence => ["$other, 1::smallint"], partition_faults => ["$other, 1::smallint, 1, 9"], list_plain_columns => [ q{'public'} ], sequence_columns => [''], read_kind => [ q{'striped'} ], check_adoption => [$other], check_no_unique_index => [ q{'public.divided'} ], share_allocator => [ q{'a', 'u', 'p', 's') LIMIT (0} ], users_of_allocator => [ q{'a'} ], receive_allocator => [ q{'a', '{}', 's', 1, 1, 'h', 1, 'd', 'u', 'p', false) LIMIT (0} ], stop_filling => ["spanner_internal.read_shard_table($other, 'shard_id'), 'shard_id'"], check_split_count => [ q{4, 8, 'shards'} ], check_split_table => [ q{'public.parted'} ], equal_points => [ q{'public.parted', 4, 63, NULL, NULL} ], list_row_type_users => [$other], list_key_users => ['0'], list_shard_obstacles => ["$other, 'shard_id', '{id}', spanner_internal.read_shard_table($other, 'shard_id'), NULL"], shard_check => ["$other, 'shard_id'"], column_list => ["$other, '{1}'"], interleaved_key => ["($facts.tables)[1], '{1}', '{1}', '{1}', NULL"], advisor_sequences => ['0'], is_migration_table => ["'migrations'"], list_publications => [$other], list_splits => [ q{'public.whole'} ], plain_shard_statements => [ q{'t', 'c', 'e'} ], split_column => [$other], split_facts => [ q{NULL, 'public', 'other', 'id'} ], split_index_name => [ q{'x', 'y'} ], split_name => [ q{'x', '_p0'} ], split_options => [ q{'s', 'n', 't'} ], split_sample => [$other], split_values => [ q{'public.parted'} ],
 	map({ $_ => ["$other"] } qw(adoption_commands move_obstacle parent_of)), split_loads => [ q{'public.divided'} ],
 	map({ $_ => [$other] } qw(check_copied_table list_copies)), servers_with_splits => [''], copy_name => ["$other, 'far'"],
 	copy_problem => ["$other, 'x', 'ready'"],
@@ -360,7 +360,7 @@ push @{ $calls{$_->[0]} }, $_->[1] foreach grep { !$known{$_->[0]} } map { [ spl
 	  JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	  JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'spanner_keys_ddl'
 	 WHERE p.provolatile = 'i' $callable GROUP BY p.oid, p.proname});
-$calls{$_} //= ['spanner_internal.advisor_facts()'] foreach split /\n/, $node->safe_psql('app',
+$calls{$_} //= [$facts] foreach split /\n/, $node->safe_psql('app',
 	"SELECT p.proname $members AND p.pronargs = 1 AND p.proargtypes[0] = 'spanner_internal.advisor_facts'::regtype");
 
 $calls{$_} = [ q{(SELECT adbin FROM pg_catalog.pg_attrdef WHERE adrelid OPERATOR(pg_catalog.=) 'public.sharded'::pg_catalog.regclass)} ]
@@ -402,7 +402,7 @@ foreach my $path ('pg_temp, trap, pg_catalog, public')
 
 	$begin = log_place();
 	($result, $out, $err) = $node->psql('app',
-		"$temporary;\nLOAD 'spanner_keys';\nSET client_min_messages = error;\n"
+		"$temporary;\nLOAD 'spanner_keys';\nSET client_min_messages = error;\nSET jit = off;\n"
 		  . join('', map { "$_;\n" } @statements),
 		on_error_stop => 1);
 	is($result, 0, 'every function and view with a hostile search_path') or diag($err);
