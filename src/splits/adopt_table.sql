@@ -31,9 +31,7 @@ CREATE FUNCTION spanner_internal.list_dependents(
   OUT fate text)
 RETURNS SETOF record
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   WITH dependent AS (
     SELECT DISTINCT d.classid, d.objid, 0 AS objsubid, v.relowner,
            CASE WHEN v.relkind = 'v' AND r.rulename = '_RETURN' THEN v.oid END AS viewid,
@@ -85,8 +83,8 @@ AS $$
     FROM pg_depend
    WHERE classid = 'pg_class'::regclass AND objid = relation
      AND refclassid = 'pg_extension'::regclass
-   ORDER BY 1
-$$;
+   ORDER BY 1;
+END;
 
 -- Raise an error unless a table can be adopted.
 CREATE FUNCTION spanner_internal.check_adoption(relation regclass)
@@ -206,7 +204,7 @@ BEGIN ATOMIC
                       FROM spanner_internal.table_grants(c.oid, NULL, NULL) g)
          ELSE ARRAY[
            format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT ', target, a.attname)
-           || (SELECT spanner_internal.quote_expression(pg_get_expr(e.adbin, e.adrelid))
+           || (SELECT format('(%s)', pg_get_expr(e.adbin, e.adrelid))
                  FROM pg_seclabel l
                  JOIN pg_attrdef e ON e.adrelid = relation AND e.adnum = a.attnum
                 WHERE l.provider = 'spanner_keys' AND l.classoid = 'pg_class'::regclass
@@ -273,9 +271,8 @@ BEGIN ATOMIC
                               WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
                 (SELECT string_agg(spanner_internal.role_clause(r), ', ')
                    FROM unnest(p.polroles) r),
-                ' USING ' || spanner_internal.quote_expression(pg_get_expr(p.polqual, p.polrelid)),
-                ' WITH CHECK '
-                || spanner_internal.quote_expression(pg_get_expr(p.polwithcheck, p.polrelid)))]
+                ' USING (' || pg_get_expr(p.polqual, p.polrelid) || ')',
+                ' WITH CHECK (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')')]
     FROM pg_policy p
    WHERE p.polrelid = relation;
 END;
@@ -302,8 +299,8 @@ AS $$
              format('CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING '
                     'CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS) '
                     'PARTITION BY RANGE (%s)%s', t.target, t.part,
-                    coalesce(spanner_internal.quote_expression(pg_get_expr(d.adbin, d.adrelid)),
-                             k.expression), ' TABLESPACE ' || quote_ident(s.spcname))]
+                    coalesce('(' || pg_get_expr(d.adbin, d.adrelid) || ')', k.expression),
+                    ' TABLESPACE ' || quote_ident(s.spcname))]
       FROM t
      CROSS JOIN LATERAL spanner_internal.split_column(relation) k
       LEFT JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = k.attnum
@@ -355,7 +352,6 @@ CREATE FUNCTION spanner_internal.tell_what_stays(relation regclass)
 RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
 AS $$
 DECLARE
   tablename name := (SELECT relname FROM pg_class WHERE oid = relation);

@@ -10,8 +10,6 @@ CREATE FUNCTION spanner_internal.count_outside(partition regclass, relation regc
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-SET standard_conforming_strings = on
 SET constraint_exclusion = off
 AS $$
 BEGIN
@@ -38,11 +36,7 @@ RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
   WITH there AS (
-    SELECT facts #> '{table,parts}' AS parts
-     WHERE NOT is_here AND NOT facts ? 'version_problem')
-  SELECT 'extension version', facts ->> 'version_problem'
-   WHERE is_first AND facts ? 'version_problem'
-  UNION ALL
+    SELECT facts #> '{table,parts}' AS parts WHERE NOT is_here)
   SELECT 'wal_level', format('%s: no split can be moved from there', facts ->> 'wal_level')
    WHERE is_first AND copy IS NULL AND facts ->> 'wal_level' <> 'logical'
   UNION ALL
@@ -117,13 +111,19 @@ BEGIN
     BEGIN
       RETURN QUERY
         SELECT partition, server, f.finding, f.detail
-          FROM spanner_internal.split_facts(server, part.schemaname, part.tablename) t (facts)
+          FROM spanner_internal.ask_server(server, part.schemaname, part.tablename) t (facts)
          CROSS JOIN LATERAL spanner_internal.split_findings(
            relation, partition, part.copy, server IS NULL, part.is_first, t.facts) f;
-    EXCEPTION WHEN OTHERS THEN
-      finding := 'not reachable';
-      detail := SQLERRM;
-      RETURN NEXT;
+    EXCEPTION
+      WHEN fdw_schema_not_found THEN
+        CONTINUE WHEN NOT part.is_first;
+        finding := 'extension version';
+        GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+        RETURN NEXT;
+      WHEN OTHERS THEN
+        finding := 'not reachable';
+        detail := SQLERRM;
+        RETURN NEXT;
     END;
   END LOOP;
   RETURN QUERY
@@ -158,14 +158,11 @@ BEGIN ATOMIC
            s.rows::numeric / nullif(sum(s.rows) OVER (), 0) AS row_share,
            s.inserts::numeric / nullif(sum(s.inserts) OVER (), 0) AS insert_share
       FROM spanner.split_stats(relation) s),
-  -- those that the owner of the table, or a superuser, has made, and that the owner may use
   usable AS (
     SELECT s.srvname AS server
       FROM pg_class c
-      JOIN pg_foreign_server s ON has_server_privilege(c.relowner, s.oid, 'USAGE')
-      JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'postgres_fdw'
-      JOIN pg_roles o ON o.oid = s.srvowner
-     WHERE c.oid = relation AND (o.rolsuper OR s.srvowner = c.relowner)),
+      JOIN pg_foreign_server s ON spanner_internal.server_problem(s.srvname, c.relowner) IS NULL
+     WHERE c.oid = relation),
   servers AS (
     SELECT s.server, s.server IS NULL AS may_get_more
       FROM stats s

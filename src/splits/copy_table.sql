@@ -5,8 +5,8 @@
 --
 -- A copy is what a move has before its swap: a publication and a slot here, and on the other server
 -- a table of the same name with a subscription.  spanner_splits makes and ends it.  The names of
--- these objects tell of which table they are, and for which server; nothing else is kept.  Slots
--- belong to the whole server, so the database is a part of the name.
+-- these objects tell of which table they are, and for which server; the record here tells it when
+-- the table is gone.  Slots belong to the whole server, so the database is a part of the name.
 --
 
 -- Publication, slot and subscription of the copy of a table on a server.
@@ -70,10 +70,7 @@ DECLARE
   t pg_class;
 BEGIN
   SELECT * INTO t FROM pg_class WHERE oid = relation;
-  IF t.oid IS NULL THEN
-    RAISE undefined_table USING
-      MESSAGE = format('relation with OID %s does not exist', relation::oid);
-  ELSIF t.relkind <> 'r' OR t.relpersistence <> 'p' OR t.relispartition THEN
+  IF t.relkind <> 'r' OR t.relpersistence <> 'p' OR t.relispartition THEN
     RAISE wrong_object_type USING MESSAGE = format('"%s" is not a plain table', t.relname),
       HINT = 'Name a table that is neither partitioned, a partition, temporary nor unlogged.';
   ELSIF NOT EXISTS (SELECT FROM pg_index i
@@ -98,6 +95,23 @@ BEGIN
       HINT = 'Copy a table without policies that has the rows for everybody.';
   END IF;
 END
+$$;
+
+-- Write down a copy here: its table may be dropped.
+CREATE FUNCTION spanner_internal.begin_copy(relation regclass, server name)
+RETURNS name
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  INSERT INTO spanner_internal.own_record
+    (move, partition, nspname, name, target, schemaname, tablename)
+  SELECT spanner_internal.copy_name(relation, server), relation, n.nspname, c.relname, server,
+         n.nspname, c.relname
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+   WHERE c.oid = relation
+  ON CONFLICT (performer, move) DO UPDATE SET target = excluded.target
+  RETURNING move;
 $$;
 
 -- What keeps a copy from being up to date, by the state of its subscription there and by what

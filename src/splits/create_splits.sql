@@ -18,36 +18,6 @@ BEGIN ATOMIC
    WHERE c.oid = relation;
 END;
 
--- Where a foreign table has its rows.
-CREATE FUNCTION spanner_internal.split_options(server name, schemaname name, tablename name)
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN format(' SERVER %I OPTIONS (schema_name %L, table_name %L, '
-              'batch_size ''1000'', async_capable ''true'')', server, schemaname, tablename);
-
--- The server refuses such a foreign partition too, but does not say what to do.
-CREATE FUNCTION spanner_internal.check_no_unique_index(relation regclass)
-RETURNS void
-LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  index name := (SELECT c.relname
-                   FROM pg_index i
-                   JOIN pg_class c ON c.oid = i.indexrelid
-                  WHERE i.indrelid = relation AND i.indisunique
-                  ORDER BY 1 LIMIT 1);
-BEGIN
-  IF index IS NOT NULL THEN
-    RAISE object_not_in_prerequisite_state USING
-      MESSAGE = format('table "%s" with unique index "%s" cannot have partitions on other servers',
-                       (SELECT relname FROM pg_class WHERE oid = relation), index),
-      HINT = concat('Drop the constraint; the table on each server has a primary key of its own, ',
-                    'and their ranges do not overlap.');
-  END IF;
-END
-$$;
-
 -- Where the values of the first column of the partition key come from.
 CREATE FUNCTION spanner_internal.split_values(
   relation regclass,
@@ -103,7 +73,6 @@ CREATE FUNCTION spanner_internal.known_identity(relation regclass, key name[])
 RETURNS name[]
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -8,9 +8,12 @@
 -- except for a moment to get its size.
 --
 
--- What split functions on another server ask this one: what moves have left, how copies are.
+-- What split functions on another server ask this one: what moves have left, how copies are.  Where
+-- there is effective_wal_level, from release 19 on, a slot raises it above replica.
 CREATE VIEW spanner_internal.split_server AS
-SELECT current_setting('wal_level') AS wal_level,
+SELECT CASE WHEN current_setting('wal_level') = 'replica'
+             AND current_setting('effective_wal_level', true) IS NOT NULL THEN 'logical'
+            ELSE current_setting('wal_level') END AS wal_level,
        ARRAY(SELECT 'publication ' || p.pubname
                FROM pg_publication p
               WHERE p.pubname ~ '^spanner_move_'
@@ -53,27 +56,18 @@ BEGIN ATOMIC
    WHERE c.oid = relation;
 END;
 
--- An estimate as the planner makes it: rows a page of the last ANALYZE, for the pages of now.
+-- After a crash only the last ANALYZE is known of the rows; without one they are guessed.
 CREATE VIEW spanner_internal.split_tables AS
 SELECT n.nspname AS schemaname, c.relname AS tablename,
        spanner_internal.table_parts(c.oid) AS parts,
-       CASE WHEN c.relkind <> 'p' THEN
-         CASE WHEN c.reltuples <= 0 AND pg_stat_get_live_tuples(c.oid) > 0
-              THEN pg_stat_get_live_tuples(c.oid)
-              ELSE round(CASE WHEN c.reltuples > 0 AND c.relpages > 0
-                              THEN c.reltuples / c.relpages
-                              ELSE (s.block - 24) / (28 + w.width) END
-                         * (pg_relation_size(c.oid) / s.block))::bigint END
-       END AS rows,
+       CASE WHEN c.relkind <> 'p'
+            THEN coalesce(nullif(pg_stat_get_live_tuples(c.oid), 0),
+                          nullif(c.reltuples, -1)::bigint,
+                          pg_relation_size(c.oid) / 64) END AS rows,
        CASE WHEN c.relkind <> 'p' THEN pg_total_relation_size(c.oid) END AS size,
        CASE WHEN c.relkind <> 'p' THEN pg_stat_get_tuples_inserted(c.oid) END AS inserts
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
- CROSS JOIN (SELECT current_setting('block_size')::integer) s (block)
- CROSS JOIN LATERAL (
-   SELECT sum(CASE WHEN a.attlen > 0 THEN a.attlen ELSE 32 END)::float8
-     FROM pg_attribute a
-    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) w (width)
  WHERE c.relkind = ANY ('{r,p}') AND c.relpersistence <> 't';
 GRANT SELECT ON spanner_internal.split_tables TO PUBLIC;
 
@@ -128,20 +122,12 @@ CREATE FUNCTION spanner_internal.split_bounds(
   OUT upper text,
   OUT all_lower text,
   OUT all_upper text)
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  value constant text := '(?:E?''(?:[^'']|'''')*''|[^'',()]+)';
-  list constant text := format('\((%1$s)((?:, %1$s)*)\)', value);
-  bounds text[] := regexp_match(range, format('^FOR VALUES FROM %1$s TO %1$s\Z', list));
-BEGIN
-  lower := bounds[1];
-  upper := bounds[3];
-  all_lower := concat('(', bounds[1], bounds[2], ')');
-  all_upper := concat('(', bounds[3], bounds[4], ')');
-END
-$$;
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT m.b[1], m.b[3], concat('(', m.b[1], m.b[2], ')'), concat('(', m.b[3], m.b[4], ')')
+    FROM format('\((%1$s)((?:, %1$s)*)\)', '(?:E?''(?:[^'']|'''')*''|[^'',()]+)') l (list)
+   CROSS JOIN regexp_match(range, format('^FOR VALUES FROM %1$s TO %1$s\Z', l.list)) m (b);
+END;
 
 -- Instead of a partition that is partitioned itself, its partitions are listed.  They are in the
 -- order of the ranges, if bounds are numbers.
@@ -158,7 +144,6 @@ CREATE FUNCTION spanner_internal.list_splits(
 RETURNS SETOF record
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
 AS $$
 #variable_conflict use_column
 DECLARE

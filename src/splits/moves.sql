@@ -26,6 +26,7 @@ CREATE TABLE spanner.split_record (
   goes_back boolean NOT NULL DEFAULT false,
   former jsonb,
   moved oid,
+  identity "char",
   made oid[] NOT NULL DEFAULT '{}',
   swapped boolean NOT NULL DEFAULT false,
   PRIMARY KEY (performer, move));
@@ -53,25 +54,11 @@ RETURNS name
 LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN 'spanner_move_' || left(replace(gen_random_uuid()::text, '-', ''), 12);
 
--- A name that is free here, and is that of no part of a move.
-CREATE FUNCTION spanner_internal.free_split_name(schemaname name, base name, first integer)
-RETURNS name
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT n.name
-    FROM generate_series(greatest(first, 0), 10000) i
-   CROSS JOIN LATERAL spanner_internal.split_name(base, '_' || i) n (name)
-   WHERE spanner_internal.find_relation(schemaname, n.name) IS NULL
-   ORDER BY i
-   LIMIT 1;
-END;
-
 -- The value in the form that every session reads alike, or an error if it is not in the partition.
 CREATE FUNCTION spanner_internal.cut_value(parent regclass, partition regclass, at text)
 RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
 AS $$
 #variable_conflict use_variable
 DECLARE
@@ -104,7 +91,6 @@ CREATE FUNCTION spanner_internal.begin_move(partition regclass, target name, at 
 RETURNS name
 LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
 AS $$
 #variable_conflict use_variable
 DECLARE
@@ -112,6 +98,7 @@ DECLARE
   c pg_class;
   part record;
   move constant name := spanner_internal.new_move_name();
+  parts name[];
   other name := (SELECT m.performer FROM spanner_internal.begun_moves m
                   WHERE m.partition = begin_move.partition LIMIT 1);
 BEGIN
@@ -129,7 +116,8 @@ BEGIN
       HINT = 'Let that role end it.';
   ELSIF part.server IS NOT DISTINCT FROM target THEN
     RAISE invalid_parameter_value USING
-      MESSAGE = format('partition "%s" is on that server already', c.relname);
+      MESSAGE = format('partition "%s" is on that server already%s', c.relname,
+                       '; a cut needs another one' || left(at, 0));
   ELSIF c.relowner <> (SELECT relowner FROM pg_class WHERE oid = parent) THEN
     RAISE insufficient_privilege USING
       MESSAGE = format('partition "%s" does not belong to the owner of table %s', c.relname,
@@ -139,90 +127,45 @@ BEGIN
     RAISE insufficient_privilege USING
       MESSAGE = format('must be owner of table %s', parent);
   END IF;
-  PERFORM spanner_internal.check_split_server(parent, s)
-     FROM unnest(ARRAY[part.server, target]) s
-    WHERE s IS NOT NULL;
-  PERFORM spanner_internal.check_no_unique_index(parent);
+  PERFORM spanner_internal.check_split_server(parent, part.server),
+          spanner_internal.check_split_server(parent, target);
   at := spanner_internal.cut_value(parent, partition, at);
+  IF at IS NOT NULL THEN
+    parts := ARRAY(SELECT n.name
+                     FROM generate_series(1, 10000) i
+                    CROSS JOIN LATERAL spanner_internal.split_name(c.relname, '_' || i) n (name)
+                    WHERE to_regclass(format('%s.%I', c.relnamespace::regnamespace, n.name)) IS NULL
+                    LIMIT 2);
+  END IF;
   INSERT INTO spanner_internal.own_record (move, partition, parent, nspname, name, source, target,
                                            schemaname, tablename, at, high, low, goes_back, moved)
-  SELECT move, partition, parent, n.nspname, c.relname, part.server, target,
-         part.schemaname, part.tablename, at, h.name,
-         spanner_internal.free_split_name(n.nspname, c.relname,
-           substring(h.name::text, '[0-9]+$')::integer + 1),
+  SELECT move, partition, parent, nspname, c.relname, part.server, target,
+         part.schemaname, part.tablename, at, parts[1], parts[2],
          at IS NOT NULL, CASE WHEN part.server IS NULL THEN partition END
-    FROM pg_namespace n
-    LEFT JOIN LATERAL (SELECT spanner_internal.free_split_name(n.nspname, c.relname, 1)
-                        WHERE at IS NOT NULL) h (name) ON true
-   WHERE n.oid = c.relnamespace;
+    FROM pg_namespace
+   WHERE oid = c.relnamespace;
   RETURN move;
 END
 $$;
 
--- How this server sorts what a collation or an enum orders.
-CREATE FUNCTION spanner_internal.sorting(kind text, schemaname name, object_name name)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT CASE kind
-    WHEN 'enum' THEN (
-      SELECT string_agg(quote_literal(e.enumlabel), ' ' ORDER BY e.enumsortorder)
-        FROM pg_enum e
-        JOIN pg_type t ON t.oid = e.enumtypid
-        JOIN pg_namespace n ON n.oid = t.typnamespace
-       WHERE n.nspname = schemaname AND t.typname = object_name)
-    ELSE (
-      SELECT spanner_internal.sorting(o.oid)
-        FROM pg_collation o
-        JOIN pg_namespace n ON n.oid = o.collnamespace
-       WHERE n.nspname = schemaname AND o.collname = object_name
-       ORDER BY o.collencoding DESC
-       LIMIT 1) END;
-END;
-
--- What has to sort alike on all servers of a table.
-CREATE FUNCTION spanner_internal.key_sorting(
-  parent regclass, OUT kind text, OUT schemaname name, OUT object_name name)
-RETURNS SETOF record
-LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT 'collation', n.nspname, o.collname
-    FROM pg_partitioned_table p
-   CROSS JOIN unnest(p.partcollation::oid[]) k (oid)
-    JOIN pg_collation o ON o.oid = k.oid
-    JOIN pg_namespace n ON n.oid = o.collnamespace
-   WHERE p.partrelid = parent
-  UNION
-  SELECT 'enum', n.nspname, t.typname
-    FROM pg_partitioned_table p
-    JOIN pg_attribute a ON a.attrelid = parent AND a.attnum = ANY (p.partattrs::int2[])
-    JOIN pg_type t ON t.oid = a.atttypid AND t.typtype = 'e'
-    JOIN pg_namespace n ON n.oid = t.typnamespace
-   WHERE p.partrelid = parent;
-END;
-
--- Of the commands below, which pin the settings, those that make the table itself.
-CREATE FUNCTION spanner_internal.table_definition(relation oid, OUT n integer, OUT command text)
+-- Of the commands below, those that make the table itself.
+CREATE FUNCTION spanner_internal.table_definition(
+  relation regclass,
+  OUT n integer,
+  OUT command text)
 RETURNS SETOF record
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
-  WITH t AS (
-    SELECT c.*, format('%I.%I', s.nspname, c.relname) AS target
-      FROM pg_class c
-      JOIN pg_namespace s ON s.oid = c.relnamespace
-     WHERE c.oid = relation),
-  columns AS (
+  WITH columns AS (
     SELECT a.*, y.typstorage, pg_get_expr(d.adbin, d.adrelid) AS expression,
-           (SELECT format(' COLLATE %I.%I', s.nspname, o.collname)
-              FROM pg_collation o
-              JOIN pg_namespace s ON s.oid = o.collnamespace
-             WHERE o.oid = a.attcollation AND o.oid <> y.typcollation) AS collate_clause
+           CASE WHEN a.attcollation <> y.typcollation
+                THEN ' COLLATE ' || a.attcollation::regcollation END AS collate_clause
       FROM pg_attribute a
       JOIN pg_type y ON y.oid = a.atttypid
       LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
                             AND a.attgenerated <> ''
      WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped)
-  SELECT 1, format('CREATE TABLE %s (%s)%s', t.target,
+  SELECT 1, format('CREATE TABLE %s (%s)%s', relation,
            (SELECT string_agg(concat(quote_ident(attname), ' ', format_type(atttypid, atttypmod),
                      collate_clause, ' GENERATED ALWAYS AS (' || expression || CASE attgenerated
                        WHEN 'v' THEN ') VIRTUAL' ELSE ') STORED' END,
@@ -230,16 +173,15 @@ BEGIN ATOMIC
               FROM columns),
            (SELECT format(' WITH (%s)', string_agg(format('%I = %L', split_part(o, '=', 1),
                      substr(o, strpos(o, '=') + 1)), ', '))
-              FROM unnest(t.reloptions) o
+              FROM pg_class t
+             CROSS JOIN unnest(t.reloptions) o
+             WHERE t.oid = relation
             HAVING count(*) > 0))
-    FROM t
   UNION ALL
-  SELECT 2, concat('ALTER TABLE ', t.target, spanner_internal.column_settings(relation, false))
-    FROM t
+  SELECT 2, concat('ALTER TABLE ', relation, spanner_internal.column_settings(relation, false))
   UNION ALL
-  SELECT 2, format('ALTER TABLE %s ALTER COLUMN %I SET %s %s', t.target, attname, w.setting, w.word)
-    FROM t
-   CROSS JOIN columns
+  SELECT 2, format('ALTER TABLE %s ALTER COLUMN %I SET %s %s', relation, attname, w.setting, w.word)
+    FROM columns
    CROSS JOIN LATERAL (VALUES
      ('STORAGE', CASE nullif(attstorage, typstorage) WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL'
                    WHEN 'x' THEN 'EXTENDED' WHEN 'm' THEN 'MAIN' END),
@@ -247,54 +189,40 @@ BEGIN ATOMIC
      w (setting, word)
    WHERE w.word IS NOT NULL
   UNION ALL
-  SELECT 7, format('ALTER TABLE %s REPLICA IDENTITY %s', t.target,
+  SELECT 7, format('ALTER TABLE %s REPLICA IDENTITY %s', relation,
                    coalesce((SELECT 'USING INDEX ' || quote_ident(c.relname)
                                FROM pg_index i
                                JOIN pg_class c ON c.oid = i.indexrelid
                               WHERE i.indrelid = t.oid AND i.indisreplident
                                 AND t.relreplident = 'i'),
                             'FULL'))
-    FROM t
-   WHERE t.relreplident = ANY ('{i,f}');
+    FROM pg_class t
+   WHERE t.oid = relation AND t.relreplident = ANY ('{i,f}');
 END;
 
--- The commands that make such a table, as this server writes them.
+-- The commands that make such a table, as this server writes them, in a session whose settings
+-- the program has set.
 CREATE FUNCTION spanner_internal.split_definition(
   relation regclass,
   OUT n integer,
   OUT command text)
 RETURNS SETOF record
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-SET standard_conforming_strings = on
-SET DateStyle = 'ISO'
-SET IntervalStyle = 'postgres'
-SET TimeZone = 'UTC'
-SET extra_float_digits = 1
-SET bytea_output = 'hex'
-AS $$
-  WITH t AS (
-    SELECT c.*, format('%I.%I', s.nspname, c.relname) AS target
-      FROM pg_class c
-      JOIN pg_namespace s ON s.oid = c.relnamespace
-     WHERE c.oid = relation)
+BEGIN ATOMIC
   SELECT * FROM spanner_internal.table_definition(relation)
   UNION ALL
   SELECT CASE WHEN k.conname ~ '_bounds$' THEN 8 ELSE 3 END,
-         format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.target, k.conname,
+         format('ALTER TABLE %s ADD CONSTRAINT %I %s', relation, k.conname,
                 pg_get_constraintdef(k.oid))
-    FROM t
-    JOIN pg_constraint k ON k.conrelid = t.oid AND k.contype = ANY ('{p,u,x,c}')
+    FROM pg_constraint k
+   WHERE k.conrelid = relation AND k.contype = ANY ('{p,u,x,c}')
   UNION ALL
-  SELECT 8, format('ALTER TABLE %s ADD CONSTRAINT %I CHECK (%s)', t.target,
-                   spanner_internal.split_name(t.relname, '_bounds'),
-                   pg_get_partition_constraintdef(t.oid))
-    FROM t
-   WHERE t.relispartition AND pg_get_partition_constraintdef(t.oid) IS NOT NULL
-     AND NOT EXISTS (SELECT FROM pg_constraint k
-                      WHERE k.conrelid = t.oid
-                        AND k.conname = spanner_internal.split_name(t.relname, '_bounds'))
+  SELECT 8, format('ALTER TABLE %s ADD CONSTRAINT %I CHECK (%s)', relation, b.name,
+                   pg_get_partition_constraintdef(relation))
+    FROM pg_class t
+   CROSS JOIN spanner_internal.split_name(t.relname, '_bounds') b (name)
+   WHERE t.oid = relation AND pg_get_partition_constraintdef(relation) IS NOT NULL
+     AND NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = relation AND conname = b.name)
   UNION ALL
   SELECT 4, pg_get_indexdef(i.indexrelid)
     FROM pg_index i
@@ -308,65 +236,46 @@ AS $$
     FROM pg_trigger g
    WHERE g.tgrelid = relation AND NOT g.tgisinternal AND g.tgparentid = 0
      AND g.tgfoid = 'spanner.fill_shard()'::regprocedure
-   ORDER BY 1, 2
-$$;
+   ORDER BY 1, 2;
+END;
 
 -- What two tables of one split have to have in common, whatever their names are.
 CREATE FUNCTION spanner_internal.split_signature(relation regclass)
 RETURNS text[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET quote_all_identifiers = off
 BEGIN ATOMIC
-  SELECT ARRAY(
-           SELECT concat(
-                    CASE WHEN d.n = 4 THEN substring(d.command, '^CREATE (?:UNIQUE )?INDEX') END,
-                    regexp_replace(
-                      substr(d.command, strpos(d.command, t.target) + length(t.target)),
-                      '^ ADD CONSTRAINT (?:"(?:[^"]|"")*"|[^ "]+)', ''))
-             FROM spanner_internal.split_definition(relation) d
-            WHERE d.n = ANY ('{1,3,4}')
-            ORDER BY 1)
-    FROM pg_class c
-    JOIN pg_namespace n ON n.oid = c.relnamespace
-   CROSS JOIN LATERAL format('%I.%I', n.nspname, c.relname) t (target)
-   WHERE c.oid = relation;
+  SELECT array_agg(t.text ORDER BY t.text COLLATE "C")
+    FROM jsonb_to_recordset(spanner_internal.table_parts(relation))
+         p (kind text, name text, text text, not_null boolean, generated text)
+   CROSS JOIN LATERAL concat_ws(' ', CASE p.kind WHEN 'column' THEN quote_ident(p.name)
+                                                 WHEN 'index' THEN 'INDEX' END, p.text,
+                                p.generated, CASE WHEN p.not_null THEN 'NOT NULL' END) t (text)
+   WHERE p.kind <> 'check' OR p.name !~ '_bounds$';
 END;
 
 -- A generated column in a key cannot be published; the table that changes may be the parent.
 CREATE FUNCTION spanner_internal.make_shards_plain(keyed regclass, changed regclass)
 RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-SET standard_conforming_strings = on
-AS $$
-DECLARE
-  command text;
-BEGIN
-  FOR command IN
-    SELECT c
-      FROM pg_attribute a
-      JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-     CROSS JOIN LATERAL spanner_internal.plain_shard_statements(changed::text,
-       quote_ident(a.attname), pg_get_expr(d.adbin, d.adrelid)) c
-     WHERE a.attrelid = keyed AND a.attgenerated = 's'
-       AND starts_with(pg_get_expr(d.adbin, d.adrelid), 'spanner.shard_id(')
-       AND EXISTS (SELECT FROM pg_index i
-                    WHERE i.indrelid = keyed AND i.indisunique
-                      AND a.attnum = ANY (i.indkey::int2[]))
-  LOOP
-    PERFORM spanner_internal.run_as_owner(changed, command);
-  END LOOP;
-END
-$$;
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+BEGIN ATOMIC
+  SELECT spanner_internal.run_as_owner(changed, c)
+    FROM pg_attribute a
+    JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+   CROSS JOIN pg_identify_object('pg_class'::regclass, changed, 0) i
+   CROSS JOIN LATERAL spanner_internal.plain_shard_statements(i.identity, quote_ident(a.attname),
+     pg_get_expr(d.adbin, d.adrelid)) c
+   WHERE a.attrelid = keyed AND a.attgenerated = 's'
+     AND starts_with(pg_get_expr(d.adbin, d.adrelid), 'spanner.shard_id(')
+     AND EXISTS (SELECT FROM pg_index x
+                  WHERE x.indrelid = keyed AND x.indisunique
+                    AND a.attnum = ANY (x.indkey::int2[]));
+END;
 
 -- The commands that give the tables of a cut their own names, as CREATE has given them others.
 CREATE FUNCTION spanner_internal.rename_commands(relation regclass, new_name name)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT format('ALTER INDEX %s RENAME TO %I', i.indexrelid::regclass,
                 spanner_internal.split_index_name(new_name,
                   CASE WHEN starts_with(c.relname, t.relname || '_')
@@ -382,16 +291,8 @@ AS $$
     JOIN pg_namespace n ON n.oid = s.stxnamespace
    WHERE s.stxrelid = relation
   UNION ALL
-  SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', relation, k.name)
-    FROM (SELECT conname FROM pg_constraint
-           WHERE conrelid = relation AND contype = 'c' AND conname ~ '_bounds$'
-          UNION
-          -- a table that is made like a partition has it
-          SELECT spanner_internal.split_name(relname, '_bounds')
-            FROM pg_class WHERE oid = relation AND relispartition) k (name)
-  UNION ALL
-  SELECT format('ALTER TABLE %s RENAME TO %I', relation, new_name)
-$$;
+  SELECT format('ALTER TABLE %s RENAME TO %I', relation, new_name);
+END;
 
 -- The ranges of the parts that a split has after the move.
 CREATE FUNCTION spanner_internal.move_ranges(
@@ -418,8 +319,7 @@ END;
 CREATE FUNCTION spanner_internal.note_former(move name)
 RETURNS void
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
   UPDATE spanner_internal.own_record r
      SET former = jsonb_build_object('range', s.range, 'commands', (
            SELECT coalesce(jsonb_agg(jsonb_build_array(c.head, c.tail)), '[]')
@@ -431,15 +331,14 @@ AS $$
     FROM spanner_internal.own_record o
    CROSS JOIN LATERAL spanner_internal.list_splits(o.parent) s
    WHERE r.move = note_former.move AND o.move = r.move AND s.partition = r.partition
-     AND NOT r.swapped
-$$;
+     AND NOT r.swapped;
+END;
 
 -- The swap begins: nobody writes to the split any more when this has returned.
 CREATE FUNCTION spanner_internal.begin_swap(move name)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
 AS $$
 DECLARE
   m spanner.split_record;
@@ -447,15 +346,11 @@ BEGIN
   SELECT * INTO STRICT m
     FROM spanner_internal.own_record r
    WHERE r.move = begin_swap.move AND NOT r.swapped;
-  IF m.source IS NULL THEN
-    -- a stronger lock would be logged, and be waited for as unflushed
-    PERFORM spanner_internal.run_as_owner(m.parent,
-      format('LOCK TABLE ONLY %s, ONLY %s IN SHARE ROW EXCLUSIVE MODE',
-             m.parent::regclass, m.partition::regclass));
-  ELSE
-    PERFORM spanner_internal.run_as_owner(m.parent,
-      format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', m.parent::regclass));
-  END IF;
+  -- if it is here, a stronger lock would be logged, and be waited for as unflushed
+  PERFORM spanner_internal.run_as_owner(m.parent, format('LOCK TABLE ONLY %s%s EXCLUSIVE MODE',
+    m.parent::regclass, CASE WHEN m.source IS NULL
+                             THEN format(', ONLY %s IN SHARE ROW', m.partition::regclass)
+                             ELSE ' IN ACCESS' END));
   PERFORM spanner_internal.note_former(move);
   IF NOT EXISTS (SELECT FROM spanner_internal.list_splits(m.parent) s
                   WHERE s.partition = m.partition AND s.server IS NOT DISTINCT FROM m.source) THEN
@@ -468,90 +363,62 @@ BEGIN
 END
 $$;
 
--- A foreign partition, with the rights and the statistics targets that the one before had.
-CREATE FUNCTION spanner_internal.attach_foreign(
-  m spanner.split_record,
-  name name,
-  tablename name,
-  range text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
-DECLARE
-  command text;
-  made constant text := format('%I.%I', m.nspname, name);
-BEGIN
-  PERFORM spanner_internal.check_split_server(m.parent, m.target);
-  PERFORM spanner_internal.run_as_owner(m.parent,
-    format('CREATE FOREIGN TABLE %s PARTITION OF %s %s%s', made, m.parent::regclass, range,
-           spanner_internal.split_options(m.target, m.schemaname, tablename)));
-  FOR command IN
-    SELECT concat(c ->> 0, made, c ->> 1) FROM jsonb_array_elements(m.former -> 'commands') c
-  LOOP
-    PERFORM spanner_internal.run_as_owner(m.parent, command);
-  END LOOP;
-END
-$$;
-
--- A table that was made here becomes a partition.
-CREATE FUNCTION spanner_internal.attach_local(
-  m spanner.split_record,
-  name name,
-  tablename name,
-  range text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
-DECLARE
-  part constant text := format('%I.%I', m.schemaname, tablename);
-BEGIN
-  IF m.at IS NOT NULL THEN
-    PERFORM spanner_internal.run_as_owner(m.parent,
-      format('ALTER TABLE %I.%I DETACH PARTITION %s', m.schemaname, m.tablename, part));
-  END IF;
-  IF name <> tablename AND (m.at IS NULL OR name <> m.tablename) THEN
-    PERFORM spanner_internal.run_as_owner(m.parent,
-      format('ALTER TABLE %s RENAME TO %I', part, name));
-    tablename := name;
-  END IF;
-  PERFORM spanner_internal.run_as_owner(m.parent,
-    format('ALTER TABLE %s ATTACH PARTITION %I.%I %s', m.parent::regclass, m.schemaname, tablename,
-           range));
-END
-$$;
+-- The commands that put the new partitions in the place of the old one.  A foreign one gets the
+-- rights and the statistics targets that the one before had.
+CREATE FUNCTION spanner_internal.swap_commands(m spanner.split_record)
+RETURNS SETOF text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT format('ALTER TABLE %s DETACH PARTITION %s', m.parent::regclass, m.partition::regclass)
+   WHERE m.source IS NULL
+  UNION ALL
+  SELECT format('ALTER TABLE %s RENAME TO %I', m.partition::regclass,
+                spanner_internal.split_name(m.name, '_' || right(m.move, 12)))
+   WHERE m.source IS NULL
+  UNION ALL
+  SELECT x.command
+    FROM spanner_internal.move_ranges(m) p
+   CROSS JOIN LATERAL (
+     VALUES (format('%I.%I', m.nspname, p.name), format('%I.%I', m.schemaname, p.tablename),
+             m.target IS NULL AND p.name <> p.tablename
+             AND (m.at IS NULL OR p.name <> m.tablename))) t (partition, made, is_renamed)
+   CROSS JOIN LATERAL (
+     SELECT format('CREATE FOREIGN TABLE %s PARTITION OF %s %s SERVER %I OPTIONS (schema_name %L, '
+                   'table_name %L, batch_size ''1000'', async_capable ''true'')', t.partition,
+                   m.parent::regclass, p.range, m.target, m.schemaname, p.tablename)
+      WHERE m.target IS NOT NULL
+     UNION ALL
+     SELECT concat(c ->> 0, t.partition, c ->> 1)
+       FROM jsonb_array_elements(m.former -> 'commands') c
+      WHERE m.target IS NOT NULL
+     UNION ALL
+     SELECT format('ALTER TABLE %I.%I DETACH PARTITION %s', m.schemaname, m.tablename, t.made)
+      WHERE m.target IS NULL AND m.at IS NOT NULL
+     UNION ALL
+     SELECT format('ALTER TABLE %s RENAME TO %I', t.made, p.name)
+      WHERE t.is_renamed
+     UNION ALL
+     SELECT format('ALTER TABLE %s ATTACH PARTITION %s %s', m.parent::regclass,
+                   CASE WHEN t.is_renamed THEN format('%I.%I', m.schemaname, p.name)
+                        ELSE t.made END, p.range)
+      WHERE m.target IS NULL) x (command);
+END;
 
 -- The swap ends: the new partitions are in the place of the old one.
 CREATE FUNCTION spanner_internal.end_swap(move name)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-SET standard_conforming_strings = on
 AS $$
 DECLARE
   m spanner.split_record;
-  part record;
+  command text;
 BEGIN
   SELECT * INTO STRICT m FROM spanner_internal.own_record r WHERE r.move = end_swap.move;
-  IF m.source IS NULL THEN
-    PERFORM spanner_internal.run_as_owner(m.parent,
-              format('ALTER TABLE %s DETACH PARTITION %s', m.parent::regclass,
-                     m.partition::regclass));
-    PERFORM spanner_internal.run_as_owner(m.partition,
-              format('ALTER TABLE %s RENAME TO %I', m.partition::regclass,
-                     spanner_internal.split_name(m.name, '_' || right(m.move, 12))));
-  END IF;
-  FOR part IN SELECT * FROM spanner_internal.move_ranges(m)
+  PERFORM spanner_internal.check_split_server(m.parent, m.target);
+  FOREACH command IN ARRAY ARRAY(SELECT spanner_internal.swap_commands(m))
   LOOP
-    IF m.target IS NULL THEN
-      PERFORM spanner_internal.attach_local(m, part.name, part.tablename, part.range);
-    ELSE
-      PERFORM spanner_internal.attach_foreign(m, part.name, part.tablename, part.range);
-    END IF;
+    PERFORM spanner_internal.run_as_owner(m.parent, command);
   END LOOP;
   UPDATE spanner_internal.own_record r SET swapped = true WHERE r.move = end_swap.move;
 END
@@ -560,27 +427,16 @@ $$;
 -- Drop what a record has: tables that a move has made, or that it has left.
 CREATE FUNCTION spanner_internal.drop_recorded(move name)
 RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
-DECLARE
-  relation regclass;
-BEGIN
-  FOR relation IN
-    SELECT c.oid
-      FROM spanner_internal.own_record r
-     CROSS JOIN unnest(r.made) WITH ORDINALITY x (made, n)
-      JOIN pg_class c ON c.oid = x.made AND c.relkind = ANY ('{r,p}')
-     WHERE r.move = drop_recorded.move
-     ORDER BY x.n DESC
-  LOOP
-    -- the parts of a cut go with their table
-    CONTINUE WHEN NOT EXISTS (SELECT FROM pg_class WHERE oid = relation);
-    PERFORM spanner_internal.run_as_owner(relation, format('DROP TABLE %s', relation));
-  END LOOP;
-END
-$$;
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+BEGIN ATOMIC
+  SELECT spanner_internal.run_as_owner(min(c.oid), 'DROP TABLE ' || string_agg(
+           format('%I.%I', n.nspname, c.relname), ', '))
+    FROM spanner_internal.own_record r
+    JOIN pg_class c ON c.oid = ANY (r.made) AND c.relkind = ANY ('{r,p}')
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+   WHERE r.move = drop_recorded.move
+  HAVING count(*) > 0;
+END;
 
 -- The subscription of a move ends; its slot is dropped on its own server.
 CREATE FUNCTION spanner_internal.end_subscription(move name)
@@ -599,50 +455,31 @@ BEGIN
 END
 $$;
 
--- How the current user connects to a foreign server.  Its owner decides where a connection goes.
+-- How the current user connects to a foreign server.
 CREATE FUNCTION spanner_internal.server_options(server name, OUT keyword text, OUT value text)
 RETURNS SETOF record
-LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-DECLARE
-  s record;
-BEGIN
-  SELECT f.oid, f.srvoptions, w.fdwname, r.rolsuper OR r.rolname = current_user AS is_trusted
-    INTO s
-    FROM pg_foreign_server f
-    JOIN pg_foreign_data_wrapper w ON w.oid = f.srvfdw
-    JOIN pg_roles r ON r.oid = f.srvowner
-   WHERE f.srvname = server_options.server;
-  IF s.oid IS NULL THEN
-    RAISE undefined_object USING MESSAGE = format('server "%s" does not exist', server),
-      HINT = 'Create it with CREATE SERVER ... FOREIGN DATA WRAPPER postgres_fdw.';
-  ELSIF s.fdwname <> 'postgres_fdw' THEN
-    RAISE wrong_object_type USING
-      MESSAGE = format('server "%s" does not use postgres_fdw', server);
-  ELSIF NOT s.is_trusted THEN
-    RAISE insufficient_privilege USING
-      MESSAGE = format('server "%s" belongs to neither a superuser nor role "%s"', server,
-                       current_user),
-      DETAIL = 'The owner of a server decides where a connection goes.';
-  END IF;
-  RETURN QUERY
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT spanner_internal.check_server(server, r.oid)
+    FROM pg_roles r
+   WHERE r.rolname = current_user;
   SELECT DISTINCT ON (x.name) x.name, x.value
-    FROM (SELECT 3, 'user', current_user::text
-          UNION ALL
-          SELECT 2, o.option_name, o.option_value FROM pg_options_to_table(s.srvoptions) o
-          UNION ALL
-          SELECT 1, o.option_name, o.option_value
-            FROM (SELECT u.umoptions
-                    FROM pg_user_mappings u
-                   WHERE u.srvid = s.oid AND (u.umuser = 0 OR u.usename = current_user)
-                   ORDER BY u.umuser DESC
-                   LIMIT 1) u
-           CROSS JOIN pg_options_to_table(u.umoptions) o) x (n, name, value)
+    FROM pg_foreign_server s
+   CROSS JOIN LATERAL (
+     SELECT 3, 'user', current_user::text
+     UNION ALL
+     SELECT 2, o.option_name, o.option_value FROM pg_options_to_table(s.srvoptions) o
+     UNION ALL
+     SELECT 1, o.option_name, o.option_value
+       FROM (SELECT u.umoptions
+               FROM pg_user_mappings u
+              WHERE u.srvid = s.oid AND (u.umuser = 0 OR u.usename = current_user)
+              ORDER BY u.umuser DESC
+              LIMIT 1) u
+      CROSS JOIN pg_options_to_table(u.umoptions) o) x (n, name, value)
+   WHERE s.srvname = server
    ORDER BY x.name, x.n;
-END
-$$;
+END;
 
 -- How a subscription on another server reaches a server; NULL is this one.
 CREATE FUNCTION spanner_internal.subscription_connection(server name)
@@ -667,24 +504,4 @@ BEGIN ATOMIC
                          ('dbname', current_database()),
                          ('user', current_user)) l (keyword, value)
            WHERE server IS NULL AND l.value IS NOT NULL) x;
-END;
-
--- The commands that grant rights on the table of a split or copy.  A copy is read: who may change
--- the table may not change the copy.
-CREATE FUNCTION spanner_internal.grants_for_target(
-  relation regclass,
-  server name,
-  target text,
-  is_copy boolean)
-RETURNS SETOF text
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-BEGIN ATOMIC
-  SELECT concat(g.head, target, g.tail)
-    FROM spanner_internal.table_grants(relation, server,
-           CASE WHEN is_copy THEN '{SELECT,REFERENCES}'::text[] END) g
-  UNION ALL
-  -- until release 16 a copy belongs to who subscribes
-  SELECT format('GRANT SELECT, REFERENCES ON TABLE %s TO %I', target, o.name)
-    FROM spanner_internal.owner_there(relation, server) o (name)
-   WHERE is_copy AND o.name IS NOT NULL;
 END;

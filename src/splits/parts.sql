@@ -55,25 +55,23 @@ BEGIN ATOMIC
      CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) p (privilege)
      WHERE m.srvname = server AND o.option_name = 'user'),
   granted AS (
-    SELECT spanner_internal.role_clause(a.grantee) AS role, NULL::name AS attname,
+    SELECT spanner_internal.role_clause(a.grantee) AS role, s.attname,
            a.privilege_type AS privilege, a.is_grantable
       FROM pg_class c
-     CROSS JOIN aclexplode(c.relacl) a
+     CROSS JOIN LATERAL (
+       SELECT NULL::name, c.relacl
+       UNION ALL
+       SELECT attname, attacl FROM pg_attribute WHERE attrelid = relation AND NOT attisdropped)
+       s (attname, acl)
+     CROSS JOIN aclexplode(s.acl) a
      WHERE c.oid = relation AND a.grantee <> c.relowner
-    UNION
-    SELECT spanner_internal.role_clause(a.grantee), t.attname, a.privilege_type, a.is_grantable
-      FROM pg_attribute t
-      JOIN pg_class c ON c.oid = t.attrelid
-     CROSS JOIN aclexplode(t.attacl) a
-     WHERE t.attrelid = relation AND NOT t.attisdropped AND a.grantee <> c.relowner
-    UNION
-    SELECT m.role, NULL, m.privilege, false FROM mapped m WHERE m.on_table
     UNION
     SELECT m.role, a.attname, m.privilege, false
       FROM mapped m
-      JOIN pg_attribute a ON a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
-     WHERE NOT m.on_table AND m.privilege <> 'DELETE'
-       AND has_column_privilege(m.umuser, relation, a.attnum, m.privilege))
+      LEFT JOIN pg_attribute a ON a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
+                              AND CASE WHEN m.on_table OR m.privilege = 'DELETE' THEN false ELSE
+                                has_column_privilege(m.umuser, relation, a.attnum, m.privilege) END
+     WHERE m.on_table OR a.attnum IS NOT NULL)
   SELECT format('GRANT %s ON TABLE ', string_agg(
            concat(g.privilege, ' (' || quote_ident(g.attname) || ')'), ', ' ORDER BY g.privilege)),
          format(' TO %s%s', g.role, CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)

@@ -15,19 +15,15 @@ CREATE FUNCTION spanner_internal.split_column(
   OUT typename text,
   OUT collation_clause text)
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET quote_all_identifiers = off
-AS $$
+BEGIN ATOMIC
   SELECT a.attname, coalesce(p.partattrs[0], i.indkey[0]),
          CASE WHEN a.attnum IS NOT NULL THEN t.oid
               WHEN e.text IS NOT NULL THEN 'integer'::regtype END,
          coalesce(quote_ident(a.attname), e.text),
          CASE WHEN a.attnum IS NOT NULL THEN format_type(t.oid, NULL)
               WHEN e.text IS NOT NULL THEN 'integer' END,
-         coalesce((SELECT format(' COLLATE %I.%I', n.nspname, o.collname)
-                     FROM pg_collation o
-                     JOIN pg_namespace n ON n.oid = o.collnamespace
-                    WHERE o.oid = coalesce(nullif(p.partcollation[0], 0), a.attcollation)), '')
+         coalesce(' COLLATE ' || nullif(coalesce(nullif(p.partcollation[0], 0), a.attcollation),
+                                        0)::regcollation, '')
     FROM (VALUES (relation)) c (oid)
     LEFT JOIN pg_partitioned_table p ON p.partrelid = c.oid
     LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
@@ -35,8 +31,8 @@ AS $$
                             AND a.attnum = coalesce(p.partattrs[0], i.indkey[0])
     LEFT JOIN pg_type t ON t.oid = spanner_internal.base_type(a.atttypid) AND t.typtype = 'b'
                        AND t.typnamespace = 'pg_catalog'::regnamespace
-   CROSS JOIN LATERAL pg_get_expr(p.partexprs, p.partrelid) e (text)
-$$;
+   CROSS JOIN LATERAL pg_get_expr(p.partexprs, p.partrelid) e (text);
+END;
 
 -- Is x.v, a value of the key, strictly between the bounds of a partition?  The type is one of the
 -- server itself, and the bounds are literals, as the catalogs here have them.
@@ -94,13 +90,13 @@ BEGIN
     RETURN QUERY
       SELECT x.value, x.share * (facts #>> '{table,rows}')::float8
         FROM jsonb_to_record(facts -> 'column')
-             c (histogram text[], common text[], shares float8[])
+             c (histogram_bounds text[], most_common_vals text[], most_common_freqs float8[])
        CROSS JOIN LATERAL (
-         SELECT * FROM unnest(c.common, c.shares)
+         SELECT * FROM unnest(c.most_common_vals, c.most_common_freqs)
          UNION ALL
-         SELECT b, (1 - coalesce((SELECT sum(s) FROM unnest(c.shares) s), 0))
-                   / (cardinality(c.histogram) - 1)
-           FROM unnest(c.histogram[2:]) b) x (value, share);
+         SELECT b, (1 - coalesce((SELECT sum(s) FROM unnest(c.most_common_freqs) s), 0))
+                   / (cardinality(c.histogram_bounds) - 1)
+           FROM unnest(c.histogram_bounds[2:]) b) x (value, share);
   END LOOP;
 END
 $$;

@@ -10,11 +10,11 @@ RETURNS void
 AS 'MODULE_PATHNAME', 'spanner_run_as'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- An expression in parentheses, an error if the text is not a single one.
-CREATE FUNCTION spanner_internal.quote_expression(expression text)
+-- A statement with a name for each {}, which may be part of no string, name or comment.
+CREATE FUNCTION spanner_internal.fill_in(statement text, name text)
 RETURNS text
-AS 'MODULE_PATHNAME', 'spanner_quote_expression'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'spanner_fill_in'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 -- Run a single command with the rights of the owner of a relation.
 CREATE FUNCTION spanner_internal.run_as_owner(relation regclass, command text)
@@ -26,11 +26,9 @@ DECLARE
   t pg_class;
 BEGIN
   SELECT * INTO t FROM pg_class WHERE oid = relation;
-  IF t.oid IS NULL THEN
-    RAISE undefined_table USING
-      MESSAGE = format('there is no relation for command "%s"', command);
-  ELSIF NOT pg_has_role(t.relowner, 'USAGE') THEN
-    RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', t.relname);
+  IF pg_has_role(t.relowner, 'USAGE') IS NOT TRUE THEN
+    RAISE insufficient_privilege USING
+      MESSAGE = coalesce('must be owner of table ' || t.relname, 'no relation for ' || command);
   END IF;
   PERFORM spanner_internal.run_as(t.relowner, command);
 END

@@ -21,6 +21,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "parser/parser.h"
+#include "parser/scanner.h"
 #include "utils/builtins.h"
 #include "utils/partcache.h"
 
@@ -31,12 +32,9 @@
 
 PG_FUNCTION_INFO_V1(spanner_count_rows);
 PG_FUNCTION_INFO_V1(spanner_run_as);
-PG_FUNCTION_INFO_V1(spanner_quote_expression);
+PG_FUNCTION_INFO_V1(spanner_fill_in);
 
-static Relation open_existing(Oid relid, LOCKMODE mode);
 static Node *partition_constraint(Relation rel);
-static void enter_role(SkOwnerScope *scope, Oid role);
-static bool selects_one_expression(SelectStmt *select);
 
 /*
  * spanner_internal.count_rows(relation regclass, outside boolean)
@@ -56,9 +54,9 @@ spanner_count_rows(PG_FUNCTION_ARGS)
 	bool		isnull;
 	int64		result;
 
-	if (PG_ARGISNULL(0))
+	rel = PG_ARGISNULL(0) ? NULL : try_relation_open(PG_GETARG_OID(0), AccessShareLock);
+	if (rel == NULL)
 		PG_RETURN_NULL();
-	rel = open_existing(PG_GETARG_OID(0), AccessShareLock);
 	query.relids = list_make1_oid(RelationGetRelid(rel));
 	query.column_count = 1;
 	query.types = &type;
@@ -88,6 +86,7 @@ Datum
 spanner_run_as(PG_FUNCTION_ARGS)
 {
 	Oid			role = PG_GETARG_OID(0);
+	char	   *name = GetUserNameFromId(role, false);
 	char	   *command = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	SkOwnerScope scope;
 
@@ -95,44 +94,56 @@ spanner_run_as(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("not a single command: %s", command)));
-	enter_role(&scope, role);
+	if (!has_privs_of_role(GetUserId(), role))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be able to act as role \"%s\"", name)));
+	check_can_set_role(GetUserId(), role);
+	sk_role_enter(&scope, role);
 	sk_run_command(command);
 	sk_owner_exit(&scope);
 	PG_RETURN_VOID();
 }
 
 /*
- * spanner_internal.quote_expression(expression text) returns text
+ * spanner_internal.fill_in(statement text, name text) returns text
  *
- * What quote_ident() is for names: an expression in parentheses, which nothing
- * in it can end.  The line break ends a comment.
+ * The server's own lexer says what is in a string or comment: a name in it
+ * could end it.
  */
 Datum
-spanner_quote_expression(PG_FUNCTION_ARGS)
+spanner_fill_in(PG_FUNCTION_ARGS)
 {
-	char	   *expression = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	List	   *parsed = raw_parser(expression, RAW_PARSE_PLPGSQL_EXPR);
-	RawStmt    *statement = linitial_node(RawStmt, parsed);
+	char	   *statement = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	char	   *from = statement;
+	core_yy_extra_type extra;
+	core_yyscan_t scanner = scanner_init(statement, &extra, &ScanKeywords, ScanKeywordTokens);
+	core_YYSTYPE value;
+	YYLTYPE		location;
+	StringInfoData result;
+	int			token;
 
-	if (!selects_one_expression(castNode(SelectStmt, statement->stmt)))
+	initStringInfo(&result);
+	while ((token = core_yylex(&value, &location, scanner)) != 0)
+		if (token == '{' && strncmp(statement + location, "{}", 2) == 0 &&
+			strstr(from, "{}") == statement + location)
+		{
+			appendBinaryStringInfo(&result, from, statement + location - from);
+			appendStringInfoString(&result, name);
+			from = statement + location + 2;
+		}
+	scanner_finish(scanner);
+	if (strstr(from, "{}") != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("not an expression: %s", expression)));
-	PG_RETURN_TEXT_P(cstring_to_text(psprintf(strstr(expression, "--") ?
-											  "(%s\n)" : "(%s)", expression)));
-}
-
-/* Not dropped before the lock is held; else an error. */
-static Relation
-open_existing(Oid relid, LOCKMODE mode)
-{
-	Relation	result = try_relation_open(relid, mode);
-
-	if (result == NULL)
+				 errmsg("{} stands for a name, and cannot be in a string or comment")));
+	if (from == statement)
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid)));
-	return result;
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("the statement must have {} for the name of the table")));
+	appendStringInfoString(&result, from);
+	PG_RETURN_TEXT_P(cstring_to_text(result.data));
 }
 
 /*
@@ -152,39 +163,4 @@ partition_constraint(Relation rel)
 	if (conditions == NIL)
 		return makeBoolConst(true, false);
 	return (Node *) make_ands_explicit(conditions);
-}
-
-/* Become a role that the current user may act as. */
-static void
-enter_role(SkOwnerScope *scope, Oid role)
-{
-	char	   *name = GetUserNameFromId(role, true);
-
-	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("role with OID %u does not exist", role)));
-	if (!has_privs_of_role(GetUserId(), role))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be able to act as role \"%s\"", name)));
-	check_can_set_role(GetUserId(), role);
-	sk_role_enter(scope, role);
-}
-
-/* Is this what SELECT makes of an expression, and of nothing else? */
-static bool
-selects_one_expression(SelectStmt *select)
-{
-	ResTarget  *target;
-
-	if (list_length(select->targetList) != 1)
-		return false;
-	target = linitial_node(ResTarget, select->targetList);
-	return target->name == NULL && select->distinctClause == NIL &&
-		select->fromClause == NIL && select->whereClause == NULL &&
-		select->groupClause == NIL && select->havingClause == NULL &&
-		select->windowClause == NIL && select->sortClause == NIL &&
-		select->limitOffset == NULL && select->limitCount == NULL &&
-		select->lockingClause == NIL;
 }

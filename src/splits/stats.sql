@@ -32,20 +32,16 @@ SET constraint_exclusion = off
 AS $$
 #variable_conflict use_variable
 DECLARE
-  part record;
+  schemaname name;
+  tablename name;
   facts jsonb;
 BEGIN
-  FOR part IN SELECT * FROM spanner_internal.list_splits(relation)
+  FOR split, partition, server, range, schemaname, tablename, rows, size, inserts, error IN
+    SELECT s.split, s.partition, s.server, s.range, s.schemaname, s.tablename,
+           NULL, NULL, NULL, NULL
+      FROM spanner_internal.list_splits(relation) s
   LOOP
-    split := part.split;
-    partition := part.partition;
-    server := part.server;
-    range := part.range;
     counted := coalesce(exact, false);
-    rows := NULL;
-    size := NULL;
-    inserts := NULL;
-    error := NULL;
     IF counted AND NOT has_any_column_privilege(partition, 'SELECT') THEN
       RAISE insufficient_privilege USING
         MESSAGE = format('permission denied for %stable %s',
@@ -53,7 +49,7 @@ BEGIN
                          (SELECT relname FROM pg_class WHERE oid = partition));
     END IF;
     BEGIN
-      facts := spanner_internal.ask_server(server, part.schemaname, part.tablename) -> 'table';
+      facts := spanner_internal.ask_server(server, schemaname, tablename) -> 'table';
       size := (facts ->> 'size')::bigint;
       inserts := (facts ->> 'inserts')::bigint;
       IF NOT counted THEN
@@ -65,7 +61,7 @@ BEGIN
         rows := spanner_internal.count_rows(partition, false);
       END IF;
       IF jsonb_typeof(facts) IS DISTINCT FROM 'object' AND NOT counted THEN
-        error := format('table "%s.%s" does not exist there', part.schemaname, part.tablename);
+        error := format('table "%s.%s" does not exist there', schemaname, tablename);
       END IF;
     EXCEPTION WHEN OTHERS THEN
       IF server IS NULL THEN

@@ -124,8 +124,8 @@ foreach my $file (glob 'src/*/*.[cly]')
 }
 is_deeply([ sort keys %runs_sql ],
 	[
-		qw(advisor/sample allocator/commands allocator/number_rows sequence/sequence
-		sequence/sequence_change sequence/sequence_commands spanner_ddl/catalog spanner_ddl/expired
+		qw(advisor/sample allocator/commands allocator/number_rows allocator/worker
+		sequence/sequence sequence/sequence_change sequence/sequence_commands spanner_ddl/catalog spanner_ddl/expired
 		spanner_ddl/objects spanner_ddl/scanner spanner_ddl/tables spi/relation_query spi/run_command splits/splits)
 	],
 	'files that run SQL');
@@ -320,12 +320,12 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	drop_schema_problem => [q{'public'::pg_catalog.regnamespace}], map({ $_ => [q{'public'::pg_catalog.regnamespace, 'x'}] } qw(made_up)), same_name => [q{'public'::pg_catalog.regnamespace, 'x', true}],
 	long_name => ["'x'"], spanner_name => ["'x'"], spanner_names => ["'x', 'googlesql'"], map({ $_ => ["0, 'googlesql'"] } qw(ddl_check ddl_constraint_name)),
 	delete_expired => [''], delete_rows => ["$other, 1::smallint, '1 day', 0) LIMIT (0"], googlesql_expression => ["$other, NULL"], postgresql_expression => ["$other, NULL"], googlesql_name => ["'x'"], parent_constraint => [$other], pending_commit_timestamp => [''],
-	spanner_ddl => [ q{'public.t'::pg_catalog.regclass} ], can_convert => [ qq{'public.s', $other} ], column_sequence => ["$other, 1::smallint"], partition_faults => ["$other, 1::smallint, 1, 9"], list_plain_columns => [ q{'public'} ], sequence_columns => [''], read_kind => [ q{'striped'} ], check_adoption => [$other], check_no_unique_index => [ q{'public.divided'} ], share_allocator => [ q{'a', 'u', 'p', 's') LIMIT (0} ], users_of_allocator => [ q{'a'} ], receive_allocator => [ q{'a', '{}', 's', 1, 1, 'h', 1, 'd', 'u', 'p', false) LIMIT (0} ], stop_filling => ["spanner_internal.read_shard_table($other, 'shard_id'), 'shard_id'"], check_split_count => [ q{4, 8, 'shards'} ], check_split_table => [ q{'public.parted'} ], equal_points => [ q{'public.parted', 4, 63, NULL, NULL} ], list_row_type_users => [$other], list_key_users => ['0'], list_shard_obstacles => ["$other, 'shard_id', '{id}', spanner_internal.read_shard_table($other, 'shard_id'), NULL"], shard_check => ["$other, 'shard_id'"], column_list => ["$other, '{1}'"], interleaved_key => ["($facts.tables)[1], '{1}', '{1}', '{1}', NULL"], advisor_sequences => ['0'], is_migration_table => ["'migrations'"], list_publications => [$other], list_splits => [ q{'public.whole'} ], plain_shard_statements => [ q{'t', 'c', 'e'} ], split_column => [$other], split_facts => [ q{NULL, 'public', 'other', 'id'} ], split_index_name => [ q{'x', 'y'} ], split_name => [ q{'x', '_p0'} ], split_options => [ q{'s', 'n', 't'} ], split_sample => [$other], split_values => [ q{'public.parted'} ],
+	spanner_ddl => [ q{'public.t'::pg_catalog.regclass} ], can_convert => [ qq{'public.s', $other} ], column_sequence => ["$other, 1::smallint"], partition_faults => ["$other, 1::smallint, 1, 9"], list_plain_columns => [ q{'public'} ], sequence_columns => [''], read_kind => [ q{'striped'} ], check_adoption => [$other], share_allocator => [ q{'a', 'u', 'p', 's') LIMIT (0} ], users_of_allocator => [ q{'a'} ], receive_allocator => [ q{'a', '{}', 's', 1, 1, 'h', 1, 'd', 'u', 'p', false) LIMIT (0} ], stop_filling => ["spanner_internal.read_shard_table($other, 'shard_id'), 'shard_id'"], check_split_count => [ q{4, 8, 'shards'} ], check_split_table => [ q{'public.parted'} ], equal_points => [ q{'public.parted', 4, 63, NULL, NULL} ], list_row_type_users => [$other], list_key_users => ['0'], shard_check => ["$other, 'shard_id'"], column_list => ["$other, '{1}'"], interleaved_key => ["($facts.tables)[1], '{1}', '{1}', '{1}', NULL"], advisor_sequences => ['0'], is_migration_table => ["'migrations'"], list_publications => [$other], list_splits => [ q{'public.whole'} ], plain_shard_statements => [ q{'t', 'c', 'e'} ], split_column => [$other], split_index_name => [ q{'x', 'y'} ], split_name => [ q{'x', '_p0'} ], split_sample => [$other], split_values => [ q{'public.parted'} ], list_shard_obstacles => ["$other, 'shard_id', '{id}', spanner_internal.read_shard_table($other, 'shard_id'), NULL"],
 	map({ $_ => ["$other"] } qw(adoption_commands move_obstacle parent_of)), split_loads => [ q{'public.divided'} ],
 	map({ $_ => [$other] } qw(check_copied_table list_copies)), servers_with_splits => [''], copy_name => ["$other, 'far'"],
 	copy_problem => ["$other, 'x', 'ready'"],
 	adoption_rights => ["$other, 'x'"], adoption_sequences => ["$other, 'x', 'y'"], adoption_objects => ["$other, 'x', 'public', 'y'"],
-	ask_server => [ q{'far', 'public', 'other', 'id'} ],
+	ask_server => [ q{'far', 'public', 'other', 'id'}, q{NULL, 'public', 'other', 'id'} ],
 	bound_clause => [ q{'5', 'MINVALUE', 3} ],
 	check_foreign_table => [ q{'public.far_away'} ],
 	check_split_server => [ q{'public.divided', 'far'} ],
@@ -333,14 +333,14 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	find_relation => [ q{'public', 'other'} ],
 	inside_condition => [ q{'integer', '1', '2'} ],
 	known_identity => [ q{'public.parted', NULL} ],
-	open_relation => [ q{'far', 'pg_catalog.pg_am'} ],
+	read_there => [ q{'far', 'pg_catalog.pg_am', 'true', NULL} ],
 	owner_there => [ q{'public.divided', 'far'} ], split_findings => [ qq{'public.divided', 'public.divided_p0', NULL, false, true, pg_catalog.jsonb_build_object('table', pg_catalog.jsonb_build_object('parts', $parts))) LIMIT (0} ],
-	quote_expression => [ q{'a > 5'} ], role_clause => ['0'], run_as => ["$owner, 'LOCK TABLE public.other'"], run_as_owner => ["$other, 'LOCK TABLE public.other'"],
-	attach_foreign => ["$record, 'x', 'x', 'x') LIMIT (0"], attach_local => ["$record, 'x', 'x', 'x') LIMIT (0"], move_ranges => [$record], begin_move => [ q{'public.divided_p0', NULL, NULL) LIMIT (0} ], begin_swap => [ q{'x') LIMIT (0} ],
+	role_clause => ['0'], run_as => ["$owner, 'LOCK TABLE public.other'"], run_as_owner => ["$other, 'LOCK TABLE public.other'"],
+	map({ $_ => [$record] } qw(move_ranges swap_commands)), check_server => ["'far', $owner"], server_problem => ["'far', $owner"], begin_move => [ q{'public.divided_p0', NULL, NULL) LIMIT (0} ], begin_swap => [ q{'x') LIMIT (0} ],
 	column_settings => ["$other, true"], cut_value => [ q{'public.divided', 'public.divided_p0', '5'} ], map({ $_ => [ q{'x') LIMIT (0} ] } qw(drop_recorded end_subscription end_swap note_former)), free_split_name => [ q{'public', 'x', 1} ],
-	grants_for_target => [ q{'public.divided', 'far', 'x', false} ], map({ $_ => [ q{'public.divided'} ] } qw(key_sorting split_signature split_definition)), list_dependents => [$other], make_shards_plain => [ q{'public.t', 'public.t'} ], new_move_name => [''],
+	map({ $_ => [ q{'public.divided'} ] } qw(split_signature split_definition)), list_dependents => [$other], make_shards_plain => [ q{'public.t', 'public.t'} ], new_move_name => [''],
 	shown_command => ["$owner, 'x'"], owner_may_use => [ qq{'pg_class'::pg_catalog.regclass, $other, $other} ], part_differences => ["$parts, $parts"], rename_commands => ["$other, 'x'"], server_options => [ q{'far'} ], subscription_connection => [ q{'far'} ], shell_word => ["'x y'"],
-	storage_word => [q{'p'}], table_definition => [$other], sorting => ['100', q{'database', NULL, NULL}], split_commands => [ q{'public.parted', '{1}', '{id}'} ], table_grants => [ q{'public.divided', 'far', NULL} ], table_parts => [$other],
+	storage_word => [q{'p'}], table_definition => [$other], sorting => ['100'], begin_copy => ["$other, 'far'"], fill_in => ["'SELECT {}', 'x'"], split_commands => [ q{'public.parted', '{1}', '{id}'} ], table_grants => [ q{'public.divided', 'far', NULL} ], table_parts => [$other],
 	split_bounds => [ q{'FOR VALUES FROM (1) TO (2)'} ],
 	time_buckets => [ q{'1 day', pg_catalog.now(), pg_catalog.now(), pg_catalog.now(), true, 4} ], tell_what_stays => [$other],
 	shard_columns => ["$facts, 4"], identities_with => ["$other, 'shard_id', 'id'"], shardable_key => [$other], sample_column => ["$other, 1::pg_catalog.int2"],

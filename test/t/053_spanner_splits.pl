@@ -56,7 +56,7 @@ like($err, qr/error: (?:this server: )?(relation .* does not exist|invalid name 
 value(q{SELECT spanner.adopt_table('orders', dry_run => false)});
 ($rc, $out, $err) = perform('--dry-run', 'move', 'orders_p0', '--to', q{it's \ 2});
 is($rc, 0, 'steps are shown') or diag($err);
-like($out, qr/^this server: CREATE PUBLICATION.*^server "it's \\ 2": BEGIN.*CREATE TABLE public.orders_p0 /ms, 'server by server');
+like($out, qr/^server "it's \\ 2": BEGIN.*CREATE TABLE public.orders_p0 .*^this server: CREATE PUBLICATION/ms, 'server by server');
 is(value(q{SELECT count(*) FROM spanner.split_record}), '0', 'nothing is written down');
 ($rc, $out, $err) = perform('--dry-run', 'move', 'orders_p0', '--to', q{it's \ 2}, '--at', '7', '--connection', q{host=h password='top secret'});
 like($out, qr/CONNECTION 'password='+[*]{8}'+ host=h'/, 'passwords are hidden') or diag($err);
@@ -116,6 +116,16 @@ is($rc, 1, 'an error of a server');
 like($err, qr/error: .*column "note" of relation .* already exists/, 'is shown');
 ($rc, $out, $err) = perform('--yes', 'run', 'orders', q{SELECT '{}'});
 like($err, qr/cannot be in a string/, 'a name within a text is refused');
+foreach my $text (q{E'\'{}'}, q{E'\\\\' || '{}'}, q{U&'{}'}, q{"{}"}, q{$a$'{}$a$}, '1 /* /* */ {} */', "1 -- {}\n")
+{
+	($rc, $out, $err) = perform('--dry-run', 'run', 'orders', "SELECT $text FROM {}");
+	like($err, qr/cannot be in a string/, "as in $text");
+}
+foreach my $text (q{E'\'', '$a$'}, q{'\'}, q{1 AS a$b$}, '1 /* /* */ */')
+{
+	($rc, $out, $err) = perform('--dry-run', 'run', 'orders', "SELECT $text FROM {}");
+	like($out, qr/^this server: SELECT \Q$text\E FROM public\.orders$/m, "but not after $text");
+}
 ($rc, $out, $err) = perform('--yes', 'run', 'orders', qq{SELECT count(*) FROM {} WHERE "\x1b[31mred" = 1});
 like($err, qr/column "\[31mred" does not exist/, 'what a terminal would obey is left out');
 

@@ -212,6 +212,21 @@ is(value(q{SELECT count(*) FROM pg_publication}) + value(q{SELECT count(*) FROM 
 is(value(q{SELECT count(*) > 90 FROM country}), 't', 'the table is still here');
 like(error_of(q{SELECT * FROM spanner.check_splits('country')}), qr/table "country" has neither partitions nor copies/, 'which has no copies');
 
+# A table that is dropped leaves its copies, and their slots keep the log.
+value('CREATE TABLE short (a int PRIMARY KEY); INSERT INTO short VALUES (1)');
+($rc, $err) = perform('copy', 'short', '--servers', 'server2,server3');
+is($rc, 0, 'two copies') or diag($err);
+value('DROP TABLE short');
+my $listed = (perform('list'))[2];
+like($listed, qr/^public\.short\there -> server2\ttable is gone\tspanner_copy_\w+\npublic\.short\there -> server3\ttable is gone\t/m, 'are listed');
+($rc, $err) = perform('abandon', 'short', '--servers', 'server3');
+is($rc, 0, 'one is ended by the name of the table') or diag($err);
+($rc, $err) = perform('abandon', $listed =~ /(spanner_copy_\w+)/);
+is($rc, 0, 'the other one by its own') or diag($err);
+is(value(q{SELECT (SELECT count(*) FROM pg_publication) + (SELECT count(*) FROM pg_replication_slots) + (SELECT count(*) FROM pg_subscription)
+	+ (SELECT count(*) FROM spanner.split_record)}), 0, 'nothing is left here');
+is(value(q{SELECT to_regclass('short') IS NULL}, $_), 't', "nor on $_") foreach 'server2', 'server3';
+
 # The owner of a table gets no rights of who subscribes.
 value('GRANT CREATE ON SCHEMA public TO clerk', $_) foreach 'postgres', 'server2';
 value('GRANT USAGE ON FOREIGN SERVER server2 TO clerk');

@@ -143,7 +143,48 @@ make_table('unchecked');
 value('ALTER TABLE unchecked ADD CHECK (id > 7) NOT VALID');
 isnt(splits('move', 'unchecked_p0', '--to', 'far'), 0, 'a constraint that is not valid');
 like($err, qr/constraint "unchecked_id_check" of table "unchecked_p0" is not valid/, 'is refused');
-is(splits('abandon', 'unchecked_p0'), 0, 'given up');
+is(leftovers(), '0 0', 'and nothing has begun');
+
+# Without a key whole rows are logged, until the move is given up or has ended.
+make_table('keyless');
+value('ALTER TABLE keyless_p0 DROP CONSTRAINT keyless_pkey');
+my $identity = q{SELECT relreplident FROM pg_class WHERE relname = 'keyless_p0'};
+$reader->query_safe('BEGIN; SELECT count(*) FROM keyless');
+$run = start_splits('move', 'keyless_p0', '--to', 'far');
+ok($here->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'keyless_p0'::regclass AND NOT granted}), 'which needs a lock');
+is(value(q{SET statement_timeout = '10s'; SELECT count(*) FROM keyless}), 100, 'that others do not wait long for');
+$reader->query_safe('COMMIT; BEGIN; LOCK TABLE ONLY keyless IN ROW EXCLUSIVE MODE');
+ok($here->poll_query_until('postgres', $identity, 'f'), 'whole rows are logged here');
+ok(await($run, qr/gave up, and is tried again/), 'the swap waits for a writer');
+$run->kill_kill(grace => 0);
+is(far($identity), 'd', 'and not there');
+$reader->query_safe('COMMIT');
+is(splits('abandon', 'keyless_p0'), 0, 'given up') or diag($err);
+is(value($identity) . leftovers(), 'd0 0', 'the replica identity is as before');
+is(splits('move', 'keyless_p0', '--to', 'far'), 0, 'moved') or diag($err);
+is(far($identity), 'd', 'there as well');
+
+# A swap waits for autovacuum until that gives way.
+make_table('vacuumed');
+value('ALTER TABLE vacuumed_p0 SET (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)');
+value('UPDATE vacuumed SET v = repeat(v, 400); DELETE FROM vacuumed WHERE id % 2 = 0');
+value($_) foreach q{ALTER SYSTEM SET autovacuum_naptime = '1s'}, 'ALTER SYSTEM SET autovacuum = on', 'SELECT pg_reload_conf()';
+ok($here->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+	WHERE l.relation = 'vacuumed_p0'::regclass AND a.backend_type = 'autovacuum worker')}), 'autovacuum is slow');
+is(splits('move', 'vacuumed_p0', '--to', 'far', '--tries=5'), 0, 'a split moves meanwhile') or diag($err);
+value($_) foreach 'ALTER SYSTEM RESET ALL', 'SELECT pg_reload_conf()';
+
+# What cannot be done
+isnt(splits('move', 'keyless_p0', '--to', 'far', '--at', '20'), 0, 'a cut of a split that is there');
+like($err, qr/partition "keyless_p0" is on that server already; a cut needs another one/, 'says so');
+make_table('unmapped');
+value('CREATE SERVER unmapped FOREIGN DATA WRAPPER postgres_fdw');
+isnt(splits('move', 'unmapped_p0', '--to', 'unmapped'), 0, 'a server without a user mapping');
+like($err, qr/role ".*" has no user mapping for server "unmapped"\n.*hint: Create it/, 'is not guessed at');
+far('CREATE TABLE unmapped_p0 (a int)');
+isnt(splits('move', 'unmapped_p0', '--to', 'far'), 0, 'a table of that name');
+like($err, qr/relation "public.unmapped_p0" already exists, and is another one/, 'is in the way');
+is(leftovers(), '0 0', 'and nothing has begun');
 
 # Killed between the end of its subscription and of its slot
 make_table('ended');
@@ -158,7 +199,8 @@ is(leftovers(), '0 0', 'nothing is left');
 is(value('SELECT count(*) FROM ended'), 100, 'all rows are there');
 
 # Splits of a new table, where no log is written for replication
-$here->adjust_conf('postgresql.conf', 'wal_level', 'replica');
+$here->adjust_conf('postgresql.conf', 'wal_level', 'minimal');
+$here->adjust_conf('postgresql.conf', 'max_wal_senders', '0');
 $here->restart;
 $reader->quit;
 $reader = $here->background_psql('postgres');
@@ -184,21 +226,30 @@ value('INSERT INTO bills SELECT i FROM generate_series(-5, 5) i');
 is(far('SELECT count(*) FROM bills_p1'), 6, 'rows go to the splits');
 is(value(q{SELECT string_agg(finding, ',') FROM spanner.check_splits('bills') WHERE finding <> 'wal_level'}), '', 'nothing is wrong');
 isnt(splits('move', 'bills_p0', '--to', 'far'), 0, 'rows need the log');
-like($err, qr/wal_level of this server is not logical/, 'as the program says');
-is(splits('abandon', 'bills_p0'), 0, 'it is given up');
+like($err, qr/this server: wal_level is not logical/, 'as the program says');
+is(leftovers(), '0 0', 'before anything has begun');
 
 # A row comes after the program has seen a split without rows, and before it has the lock.
 value('CREATE TABLE drafts (id bigint) PARTITION BY RANGE (id); CREATE TABLE drafts_p0 PARTITION OF drafts (PRIMARY KEY (id)) FOR VALUES FROM (MINVALUE) TO (MAXVALUE)');
 $reader->query_safe(q{SET statement_timeout = '1min'; BEGIN; LOCK TABLE drafts IN SHARE UPDATE EXCLUSIVE MODE});
 $run = start_splits('move', 'drafts_p0', '--to', 'far');
 $reader->query_safe(q{DO $$ BEGIN
-	WHILE NOT EXISTS (SELECT FROM pg_locks WHERE relation = 'drafts'::regclass AND NOT granted) LOOP PERFORM pg_sleep(0.01); END LOOP;
+	WHILE NOT EXISTS (SELECT FROM pg_locks WHERE relation = 'drafts_p0'::regclass AND NOT granted) LOOP PERFORM pg_sleep(0.01); END LOOP;
 	INSERT INTO drafts VALUES (1); END $$; COMMIT});
 $run->finish;
-like($err, qr/wal_level of this server is not logical/, 'it needs the log then');
+like($err, qr/this server: wal_level is not logical/, 'it needs the log then');
 is(value('SELECT count(*) FROM drafts'), 1, 'and the row is there');
 is(splits('abandon', 'drafts_p0'), 0, 'and it is given up');
 
+# From release 19 on a slot raises the level.
+$here->adjust_conf('postgresql.conf', 'wal_level', 'replica');
+$here->adjust_conf('postgresql.conf', 'max_wal_senders', '10');
 $reader->quit;
+$here->restart;
+my $is_enough = value('SHOW server_version_num') >= 190000;
+is(value(q{SELECT count(*) FROM spanner.check_splits('drafts')}), $is_enough ? 0 : 1, 'wal_level = replica is told of where it is not enough');
+is(splits('move', 'drafts_p0', '--to', 'far'), $is_enough ? 0 : 1, 'as a move does');
+is(value('SELECT count(*) FROM drafts') . leftovers(), '10 0', 'and nothing is left');
+
 $_->stop foreach values %node;
 done_testing();

@@ -59,7 +59,7 @@ typedef struct Move
 {
 	char	   *move;
 	char	   *partition;		/* OID */
-	char	   *parent;			/* OID */
+	char	   *parent;			/* OID; of a copy that of the table */
 	char	   *nspname;
 	char	   *name;
 	char	   *source;
@@ -74,8 +74,12 @@ typedef struct Move
 	bool		swapped;
 	bool		is_empty;		/* no row has been written to it here */
 	bool		is_copy;		/* of a table, which stays where it is */
+	/* what check_move() has found */
 	Server	   *from;
 	Server	   *to;
+	char	   *table;			/* OID on the source */
+	char	   *owner;			/* OID of the owner on the target */
+	bool		is_made;		/* the table there */
 } Move;
 
 extern Options options;
@@ -105,16 +109,22 @@ extern char *get_text(PGresult * result, int row, int column);
 extern void command(Server *server, const char *sql, int count, const char *const *args);
 extern char *quoted(Server *server, const char *name);
 extern char *qualified(Server *server, const char *schemaname, const char *name);
-extern _Noreturn void fail(const char *format,...) pg_attribute_printf(1, 2);
+extern _Noreturn void fail_with(int status, const char *detail, const char *hint, const char *format,...)
+			pg_attribute_printf(4, 5);
+
+#define fail(...) fail_with(EXIT_FAILED, NULL, NULL, __VA_ARGS__)
 
 /* tables.c */
 extern bool is_replicating(Move *m);
 extern bool is_alike(Move *m);
 extern bool has_no_rows(Move *m);
+extern void check_move(Move *m);
 extern void replicate(Move *m);
 extern void end_replication(Move *m);
 
 /* moves.c */
+extern Move *reload(const char *move);
+extern Move *begin_record(const char *sql, int count, const char *const *args);
 extern void lock_table_of(const char *relation);
 extern void move_split(const char *split);
 extern void abandon_split(const char *split);

@@ -29,7 +29,6 @@ static const char *const record_columns =
 
 static Move *read_move(PGresult * result);
 static Move *find_move(const char *relation);
-static Move *reload(const char *move);
 static void check_same_move(Move *m);
 static bool await_position(Server *from, Move *m, int64 until);
 static bool swap_command(Server *session, const char *sql, int count, const char *const *args);
@@ -45,29 +44,24 @@ static Move *perform(Move *m);
 static Move *
 read_move(PGresult * result)
 {
-	Move	   *m = NULL;
+	Move	   *m = pg_malloc0(sizeof(Move));
+	bool		found = PQntuples(result) > 0;
 
-	if (PQntuples(result) > 0)
+	if (found)
 	{
-		m = pg_malloc0(sizeof(Move));
-		m->move = get_text(result, 0, 0);
-		m->partition = get_text(result, 0, 1);
-		m->parent = get_text(result, 0, 2);
-		m->nspname = get_text(result, 0, 3);
-		m->name = get_text(result, 0, 4);
-		m->source = get_text(result, 0, 5);
-		m->target = get_text(result, 0, 6);
-		m->schemaname = get_text(result, 0, 7);
-		m->tablename = get_text(result, 0, 8);
-		m->at = get_text(result, 0, 9);
-		m->low = get_text(result, 0, 10);
-		m->high = get_text(result, 0, 11);
-		m->moved = get_text(result, 0, 12);
+		char	  **texts[] = {&m->move, &m->partition, &m->parent, &m->nspname, &m->name, &m->source, &m->target,
+		&m->schemaname, &m->tablename, &m->at, &m->low, &m->high, &m->moved};
+
+		for (int i = 0; i < lengthof(texts); i++)
+			*texts[i] = get_text(result, 0, i);
 		m->goes_back = PQgetvalue(result, 0, 13)[0] == 't';
 		m->swapped = PQgetvalue(result, 0, 14)[0] == 't';
+		m->is_copy = m->parent == NULL;
+		if (m->is_copy)
+			m->parent = m->partition;
 	}
 	PQclear(result);
-	return m;
+	return found ? m : NULL;
 }
 
 /* The move of a split that has begun; its name may be that of a table of the move. */
@@ -81,23 +75,37 @@ find_move(const char *relation)
 										   record_columns), ARGS(relation)));
 }
 
-static Move *
+Move *
 reload(const char *move)
 {
 	return read_move(query(&here, psprintf("SELECT %s FROM spanner_internal.own_record WHERE move = $1",
 										   record_columns), ARGS(move)));
 }
 
+/* Write down what begins, if it can be done. */
+Move *
+begin_record(const char *sql, int count, const char *const *args)
+{
+	Move	   *m;
+
+	/* with --dry-run a transaction is open already */
+	if (!options.dry_run)
+		PQclear(query(&here, "BEGIN", NO_ARGS));
+	m = reload(query_value(&here, sql, count, args));
+	check_move(m);
+	if (!options.dry_run)
+		PQclear(query(&here, "COMMIT", NO_ARGS));
+	return m;
+}
+
 /* One move at a time for a table; the server frees the lock when the program ends. */
 void
 lock_table_of(const char *relation)
 {
-	if (query_bool(&here, "SELECT pg_try_advisory_lock(1936746611::bigint << 32\n"
-				   "  | coalesce(spanner_internal.parent_of($1::oid)::oid, $1::oid)::bigint)", ARGS(relation)))
-		return;
-	pg_log_error("another move, copy or statement for this table is under way");
-	pg_log_error_hint("Wait until it has ended.");
-	exit(EXIT_FAILED);
+	if (!query_bool(&here, "SELECT pg_try_advisory_lock(1936746611::bigint << 32\n"
+					"  | coalesce(spanner_internal.parent_of($1::oid)::oid, $1::oid)::bigint)", ARGS(relation)))
+		fail_with(EXIT_FAILED, NULL, "Wait until it has ended.",
+				  "another move, copy or statement for this table is under way");
 }
 
 /* What was asked for must be the move that has begun; without --to that is any. */
@@ -114,11 +122,11 @@ check_same_move(Move *m)
 											ARGS(m->parent, m->partition, options.at))) == 0;
 	if (is_same && strcmp(target ? target : "here", options.target ? options.target : "here") == 0)
 		return;
-	pg_log_error("a move of \"%s\" to %s%s%s has begun", plain(m->name), target ? plain(target) : "here",
-				 m->at ? " at " : "", m->at ? plain(m->at) : "");
-	pg_log_error_hint("Run \"spanner_splits move %s\" to go on, or \"spanner_splits abandon %s\" if its rows have not moved yet.",
-					  m->move, m->move);
-	exit(EXIT_FAILED);
+	fail_with(EXIT_FAILED, NULL,
+			  psprintf("Run \"spanner_splits move %s\" to go on, or \"spanner_splits abandon %s\" if its rows have not moved yet.",
+					   m->move, m->move),
+			  "a move of \"%s\" to %s%s%s has begun", plain(m->name), target ? plain(target) : "here",
+			  m->at ? " at " : "", m->at ? plain(m->at) : "");
 }
 
 /*
@@ -188,10 +196,16 @@ try_swap(Move *m)
 {
 	Server	   *session = session_here();
 	Server	   *from = m->from;
-	int64		until = now_ms() + SWAP_TIME;
+	int64		until;
 	bool		done;
 
+	/* autovacuum gives way after a second, in which nobody else has to wait */
 	done = swap_command(session, "BEGIN", NO_ARGS) &&
+		(m->source != NULL ||
+		 swap_command(session, "SELECT spanner_internal.run_as_owner($1::oid, format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE',\n"
+					  "  $1::oid::regclass))", ARGS(m->partition)));
+	until = now_ms() + SWAP_TIME;
+	done = done &&
 		swap_command(session, "SELECT set_config('lock_timeout', '300ms', true), set_config('statement_timeout', '2s', true),\n"
 					 "  set_config('idle_in_transaction_session_timeout', '2s', true)", NO_ARGS) &&
 		swap_command(session, "SELECT spanner_internal.begin_swap($1)", ARGS(m->move)) &&
@@ -222,12 +236,10 @@ swap(Move *m)
 			return;
 		pg_log_info("the swap of \"%s\" gave up, and is tried again", plain(m->name));
 		pg_usleep(500 * 1000);
-		m->from = find_server(m->source);
 		replicate(m);
 	}
-	pg_log_error("partition \"%s\" could not be swapped: its table is busy, or a server does not answer", plain(m->name));
-	pg_log_error_hint("Run the same command again, or \"spanner_splits abandon\".");
-	exit(EXIT_GAVE_UP);
+	fail_with(EXIT_GAVE_UP, NULL, "Run the same command again, or \"spanner_splits abandon\".",
+			  "partition \"%s\" could not be swapped: its table is busy, or a server does not answer", plain(m->name));
 }
 
 /* The table that the rows have left goes, unless something depends on it. */
@@ -274,11 +286,8 @@ close_source(Move *m)
 	 */
 	if (is_replicating(m) &&
 		!await_position(m->from, m, now_ms() + 60 * 1000))
-	{
-		pg_log_error("%s has not sent all of the log within a minute", place(m->from));
-		pg_log_error_hint("Run the same command again.");
-		exit(EXIT_GAVE_UP);
-	}
+		fail_with(EXIT_GAVE_UP, NULL, "Run the same command again.",
+				  "%s has not sent all of the log within a minute", place(m->from));
 	end_replication(m);
 	drop_moved(m, moved);
 }
@@ -287,32 +296,21 @@ close_source(Move *m)
 static void
 open_target(Move *m)
 {
-	PGresult   *tables = query(m->to, "SELECT x.oid, c.relkind, i.inhparent::regclass, c.oid::regclass\n"
-							   "  FROM spanner_internal.own_record r\n"
-							   " CROSS JOIN unnest(r.made) WITH ORDINALITY x (oid, n)\n"
-							   "  JOIN pg_class c ON c.oid = x.oid\n"
-							   "  LEFT JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhparent = ANY (r.made)\n"
-							   " WHERE r.move = $1 ORDER BY x.n", ARGS(m->move));
+	PGresult   *tables = query(m->to, "SELECT c.oid::regclass FROM spanner_internal.own_record r\n"
+							   "  JOIN pg_class c ON c.oid = ANY (r.made) AND c.relkind = 'r' WHERE r.move = $1", ARGS(m->move));
 
-	command(m->to, "BEGIN", NO_ARGS);
+	command(m->to, "SELECT spanner_internal.run_as_owner(c.oid, CASE WHEN i.inhparent IS NULL\n"
+			"  THEN format('DROP TABLE %s', c.oid::regclass)\n"
+			"  ELSE format('ALTER TABLE %s DETACH PARTITION %s', i.inhparent::regclass, c.oid::regclass) END)\n"
+			"  FROM spanner_internal.own_record r\n"
+			" CROSS JOIN unnest(r.made) WITH ORDINALITY x (oid, n)\n"
+			"  JOIN pg_class c ON c.oid = x.oid\n"
+			"  LEFT JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhparent = ANY (r.made)\n"
+			" WHERE r.move = $1 AND (c.relkind = 'p' OR i.inhparent IS NOT NULL) ORDER BY x.n", ARGS(m->move));
 	for (int i = 0; i < PQntuples(tables); i++)
-	{
-		const char *oid = PQgetvalue(tables, i, 0);
-
-		if (!PQgetisnull(tables, i, 2))
-			command(m->to, "SELECT spanner_internal.run_as_owner($1::oid, $2)",
-					ARGS(oid, psprintf("ALTER TABLE %s DETACH PARTITION %s", PQgetvalue(tables, i, 2),
-									   PQgetvalue(tables, i, 3))));
-		else if (PQgetvalue(tables, i, 1)[0] == 'p')
-			command(m->to, "SELECT spanner_internal.run_as_owner($1::oid, $2)",
-					ARGS(oid, psprintf("DROP TABLE %s", PQgetvalue(tables, i, 3))));
-	}
+		command(m->to, psprintf("ANALYZE %s /* long */", PQgetvalue(tables, i, 0)), NO_ARGS);
 	if (m->target != NULL)
 		command(m->to, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
-	command(m->to, "COMMIT", NO_ARGS);
-	for (int i = 0; i < PQntuples(tables); i++)
-		if (PQgetvalue(tables, i, 1)[0] == 'r')
-			command(m->to, psprintf("ANALYZE %s /* long */", PQgetvalue(tables, i, 3)), NO_ARGS);
 	PQclear(tables);
 }
 
@@ -384,8 +382,7 @@ move_split(const char *split)
 			fail("option --to is missing");
 		if (strcmp(target, "here") == 0)
 			target = NULL;
-		m = reload(query_value(&here, "SELECT spanner_internal.begin_move($1::oid, $2, $3)",
-							   ARGS(split, target, options.at)));
+		m = begin_record("SELECT spanner_internal.begin_move($1::oid, $2, $3)", ARGS(split, target, options.at));
 	}
 	while (m != NULL)
 		m = perform(m);
@@ -416,24 +413,24 @@ abandon_split(const char *split)
 			perform(m);
 			return;
 		}
-		pg_log_error("the rows of \"%s\" have moved already", plain(m->name));
-		pg_log_error_hint("Run the move again, which ends it.");
-		exit(EXIT_FAILED);
+		fail_with(EXIT_FAILED, NULL, "Run the move again, which ends it.",
+				  "the rows of \"%s\" have moved already", plain(m->name));
 	}
 	/* a slot that nobody reads would keep the log until the target is back */
 	command(m->from, "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots\n"
 			" WHERE slot_name = $1 AND database = current_database() AND NOT active", ARGS(m->move));
 	m->to = find_server(m->target);
 	end_replication(m);
-	if (m->source != NULL)
-		command(m->from, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
-	command(m->to, "BEGIN", NO_ARGS);
+	command(m->from, "SELECT spanner_internal.run_as_owner(c.oid, format('ALTER TABLE %s REPLICA IDENTITY %s',\n"
+			"  c.oid::regclass, CASE r.identity WHEN 'n' THEN 'NOTHING' ELSE 'DEFAULT' END))\n"
+			"  FROM spanner_internal.own_record r JOIN pg_class c ON c.oid = r.moved\n"
+			" WHERE r.move = $1 AND r.identity IS NOT NULL", ARGS(m->move));
 	command(m->to, "SELECT spanner_internal.drop_recorded($1)", ARGS(m->move));
-	command(m->to, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
 	if (m->target == NULL)
 		command(&here, "SELECT spanner_internal.run_as_owner(c.oid, format('ALTER FOREIGN TABLE %s RENAME TO %I', c.oid::regclass, $2::name))\n"
 				"  FROM pg_class c WHERE c.oid = $1::oid AND c.relname <> $2::name", ARGS(m->partition, m->name));
-	command(m->to, "COMMIT", NO_ARGS);
+	command(m->from, "DELETE FROM spanner_internal.own_record WHERE move = $1 AND parent IS NULL", ARGS(m->move));
+	command(m->to, "DELETE FROM spanner_internal.own_record WHERE move = $1 AND parent IS NULL", ARGS(m->move));
 	command(&here, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
 	pg_log_info("done");
 }
@@ -450,7 +447,11 @@ list_moves(void)
 							 "  FROM pg_publication p JOIN pg_publication_rel r ON r.prpubid = p.oid\n"
 							 "  JOIN pg_replication_slots s ON s.slot_name = p.pubname AND NOT s.active AND s.database = current_database()\n"
 							 " CROSS JOIN LATERAL spanner_internal.list_copies(r.prrelid) l\n"
-							 " WHERE l.copy = p.pubname ORDER BY 1, 2, 4", NO_ARGS);
+							 " WHERE l.copy = p.pubname\n"
+							 "UNION ALL\n"
+							 "SELECT nspname, name, 'here', target, 'table is gone', move FROM spanner_internal.own_record r\n"
+							 " WHERE parent IS NULL AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = r.partition)\n"
+							 "   AND partition IS NOT NULL ORDER BY 1, 2, 4", NO_ARGS);
 
 	for (int i = 0; i < PQntuples(rows); i++)
 		printf("%s.%s\t%s -> %s\t%s\t%s\n", plain(PQgetvalue(rows, i, 0)), plain(PQgetvalue(rows, i, 1)),

@@ -12,10 +12,7 @@
 
 #include "client.h"
 
-static Move *copy_of(const char *table, const char *server);
 static void check_unused(Move *m);
-static const char *skip_quoted(const char *s);
-static char *fill_in(const char *statement, const char *name);
 static void run_once(Server *server, const char *run, const char *statement);
 static PGresult * tables_of(const char *table);
 static void check_afterwards(const char *table);
@@ -37,7 +34,6 @@ create_splits(const char *table)
 		fail("%s splits are not enough for these servers", plain(options.splits));
 	PQclear(query(&here, "SELECT spanner_internal.check_split_server($1::oid, s) FROM unnest(string_to_array($2, ',')) s\n"
 				  " WHERE s <> 'here'", ARGS(table, servers)));
-	PQclear(query(&here, "SELECT spanner_internal.check_no_unique_index($1::oid)", ARGS(table)));
 	if (query_bool(&here, "SELECT NOT EXISTS (SELECT FROM spanner_internal.list_splits($1::oid))", ARGS(table)))
 	{
 		command(&here, make, ARGS(table, servers, options.splits, options.bits, options.key));
@@ -61,27 +57,6 @@ create_splits(const char *table)
 	pg_log_info("done");
 }
 
-/* A copy is what a move is before its swap. */
-static Move *
-copy_of(const char *table, const char *server)
-{
-	PGresult   *names = query(&here, "SELECT spanner_internal.copy_name($1::oid, $2), n.nspname, c.relname\n"
-							  "  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::oid",
-							  ARGS(table, server));
-	Move	   *m = pg_malloc0(sizeof(Move));
-
-	m->move = get_text(names, 0, 0);
-	m->partition = m->parent = pg_strdup(table);
-	m->nspname = m->schemaname = get_text(names, 0, 1);
-	m->name = m->tablename = get_text(names, 0, 2);
-	m->target = pg_strdup(server);
-	m->is_copy = true;
-	m->from = &here;
-	m->to = find_server(server);
-	PQclear(names);
-	return m;
-}
-
 /* Copy a table to the servers that have splits, or to those that are named. */
 void
 copy_table(const char *table)
@@ -96,9 +71,11 @@ copy_table(const char *table)
 		fail("no server has splits; name servers with --servers");
 	for (int i = 0; i < PQntuples(names); i++)
 	{
-		Move	   *m = copy_of(table, PQgetvalue(names, i, 0));
+		const char *server = PQgetvalue(names, i, 0);
+		Move	   *m;
 
-		PQclear(query(&here, "SELECT spanner_internal.check_split_server($1::oid, $2)", ARGS(table, m->target)));
+		PQclear(query(&here, "SELECT spanner_internal.check_split_server($1::oid, $2)", ARGS(table, server)));
+		m = begin_record("SELECT spanner_internal.begin_copy($1::oid, $2)", ARGS(table, server));
 		pg_log_info("copying \"%s\" to %s", plain(m->name), place(m->to));
 		replicate(m);
 	}
@@ -120,12 +97,9 @@ check_unused(Move *m)
 	result = try_query(m->to, "SELECT spanner_internal.drop_recorded($1)", ARGS(m->move));
 	code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
 	if (code != NULL && strcmp(code, "2BP01") == 0)
-	{
-		pg_log_error("objects on %s depend on the copy of \"%s\"", place(m->to), plain(m->name));
-		pg_log_error_detail("%s", plain(PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL)));
-		pg_log_error_hint("Drop them first, foreign keys with \"spanner_splits run TABLE 'ALTER TABLE {} DROP CONSTRAINT IF EXISTS NAME' --splits-only\".");
-		exit(EXIT_FAILED);
-	}
+		fail_with(EXIT_FAILED, PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL),
+				  "Drop them first, foreign keys with \"spanner_splits run TABLE 'ALTER TABLE {} DROP CONSTRAINT IF EXISTS NAME' --splits-only\".",
+				  "objects on %s depend on the copy of \"%s\"", place(m->to), plain(m->name));
 	/* during the first copy, core drops the table after its subscription */
 	if (result == NULL || (code != NULL && strcmp(code, "55000") != 0))
 	{
@@ -136,20 +110,29 @@ check_unused(Move *m)
 	PQclear(query(m->to, "ROLLBACK", NO_ARGS));
 }
 
-/* End the copies of a table; false if it has none. */
+/* End the copies of a table, which may be gone; false if it has none. */
 bool
 end_copies(const char *table)
 {
-	PGresult   *names = query(&here, "SELECT server FROM spanner_internal.list_copies($1::oid)\n"
-							  " WHERE $2::text IS NULL OR server = ANY (string_to_array($2, ',')::name[])",
+	PGresult   *names = query(&here, "SELECT spanner_internal.begin_copy($1::oid, server) FROM spanner_internal.list_copies($1::oid)\n"
+							  " WHERE $2::text IS NULL OR server = ANY (string_to_array($2, ',')::name[])\n"
+							  "UNION\n"
+							  "SELECT move FROM spanner_internal.own_record WHERE parent IS NULL AND partition = $1::oid\n"
+							  "   AND ($2::text IS NULL OR target = ANY (string_to_array($2, ',')::name[]))",
 							  ARGS(table, options.servers));
 	int			count = PQntuples(names);
+	Move	  **copies = pg_malloc(count * sizeof(Move *));
 
 	for (int i = 0; i < count; i++)
-		check_unused(copy_of(table, PQgetvalue(names, i, 0)));
+	{
+		copies[i] = reload(PQgetvalue(names, i, 0));
+		copies[i]->from = &here;
+		copies[i]->to = find_server(copies[i]->target);
+		check_unused(copies[i]);
+	}
 	for (int i = 0; i < count; i++)
 	{
-		Move	   *m = copy_of(table, PQgetvalue(names, i, 0));
+		Move	   *m = copies[i];
 
 		pg_log_info("ending the copy of \"%s\" on %s", plain(m->name), place(m->to));
 		command(m->to, "SELECT spanner_internal.end_subscription($1)", ARGS(m->move));
@@ -158,65 +141,10 @@ end_copies(const char *table)
 		command(m->to, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
 		command(m->to, "COMMIT", NO_ARGS);
 		end_replication(m);
+		command(&here, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
 	}
 	PQclear(names);
 	return count > 0;
-}
-
-/* The end of what begins at a place of a statement: a string, a name in quotes, a comment. */
-static const char *
-skip_quoted(const char *s)
-{
-	const char *end = s + 1;
-
-	if (*s == '\'' || *s == '"')
-		end = strchr(s + 1, *s);
-	else if (strncmp(s, "--", 2) == 0)
-		end = strchr(s, '\n');
-	else if (strncmp(s, "/*", 2) == 0)
-		end = strstr(s + 2, "*/");
-	else if (*s == '$')
-	{
-		const char *close = strchr(s + 1, '$');
-		char	   *tag;
-
-		if (close == NULL || strcspn(s + 1, " \n(){}',;") < (size_t) (close - s - 1))
-			return s + 1;
-		tag = pnstrdup(s, close - s + 1);
-		end = strstr(close + 1, tag);
-		return end == NULL ? s + strlen(s) : end + strlen(tag);
-	}
-	else
-		return s + 1;
-	return end == NULL ? s + strlen(s) : end + 1;
-}
-
-/* The statement with the table's name for {}, which may not be part of a string. */
-static char *
-fill_in(const char *statement, const char *name)
-{
-	char	   *result = pg_strdup("");
-	bool		found = false;
-
-	for (const char *s = statement; *s;)
-	{
-		const char *next = skip_quoted(s);
-
-		if (strncmp(s, "{}", 2) == 0)
-		{
-			result = psprintf("%s%s", result, name);
-			found = true;
-			s += 2;
-			continue;
-		}
-		if (next - s > 1 && strstr(pnstrdup(s, next - s), "{}") != NULL)
-			fail("{} stands for a name, and cannot be in a string or comment");
-		result = psprintf("%s%.*s", result, (int) (next - s), s);
-		s = next;
-	}
-	if (!found)
-		fail("the statement must have {} for the name of the table");
-	return result;
 }
 
 /* A record in the statement's own transaction tells later that it has been run. */
@@ -237,7 +165,9 @@ run_once(Server *server, const char *run, const char *statement)
 	is_done = PQntuples(noted) == 0;
 	PQclear(noted);
 	/* the statement is the user's, and finds names as his other statements do */
-	PQclear(query(server, "SET LOCAL search_path TO DEFAULT", NO_ARGS));
+	PQclear(query(server, "SELECT set_config(name, CASE WHEN name = 'lock_timeout' AND reset_val = '0' THEN '30s'\n"
+				  "                             ELSE reset_val END, true)\n"
+				  "  FROM pg_settings WHERE name = ANY ('{lock_timeout,search_path}')", NO_ARGS));
 	if (!is_done)
 		PQclear(query(server, psprintf("%s\n/* long */", statement), NO_ARGS));
 	PQclear(query(server, "COMMIT", NO_ARGS));
@@ -307,7 +237,8 @@ run_over_splits(const char *table, const char *statement)
 		Server	   *server = find_server(get_text(tables, i, 0));
 
 		run_once(server, PQgetvalue(tables, i, 3),
-				 fill_in(statement, qualified(server, PQgetvalue(tables, i, 1), PQgetvalue(tables, i, 2))));
+				 query_value(&here, "SELECT spanner_internal.fill_in($1, format('%I.%I', $2::text, $3::text))",
+							 ARGS(statement, PQgetvalue(tables, i, 1), PQgetvalue(tables, i, 2))));
 	}
 	for (int i = 0; i < PQntuples(tables); i++)
 		command(find_server(get_text(tables, i, 0)), "DELETE FROM spanner_internal.own_record WHERE move = $1",

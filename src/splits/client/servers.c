@@ -18,6 +18,7 @@
 #include <sys/time.h>
 
 #include "common/string.h"
+#include "fe_utils/string_utils.h"
 
 #include "client.h"
 
@@ -30,12 +31,15 @@ static char *here_password;
 
 static void show_notice(void *arg, const PGresult * result);
 static bool await_socket(PGconn * conn, short events, int64 until);
-static PGconn * open_connection(const char *const *names, const char *const *values, char **message);
+static void open_session(Server *server, PQExpBuffer conninfo);
+static void add_option(PQExpBuffer conninfo, const char *keyword, const char *value);
+static char *open_connection(Server *server, const char *conninfo);
 static void forget_environment(void);
 static bool is_option(const char *keyword);
 static void connect_server(Server *server);
 static PGresult * await_result(PGconn * conn, int64 until);
-static PGresult * query_within(Server *server, int64 time, const char *sql, int count, const char *const *args);
+static bool is_locked_out(PGresult * result);
+static PGresult * query_once(Server *server, const char *sql, int count, const char *const *args);
 
 /* Milliseconds since some time. */
 int64
@@ -70,16 +74,20 @@ place(const Server *server)
 	return server->name == NULL ? "this server" : psprintf("server \"%s\"", plain(server->name));
 }
 
-/* An error, and the end. */
+/* An error, with detail and hint unless they are NULL, and the end. */
 void
-fail(const char *format,...)
+fail_with(int status, const char *detail, const char *hint, const char *format,...)
 {
 	va_list		args;
 
 	va_start(args, format);
 	pg_log_generic_v(PG_LOG_ERROR, PG_LOG_PRIMARY, format, args);
 	va_end(args);
-	exit(EXIT_FAILED);
+	if (detail != NULL)
+		pg_log_error_detail("%s", plain(detail));
+	if (hint != NULL)
+		pg_log_error_hint("%s", plain(hint));
+	exit(status);
 }
 
 /* Warnings of a server. */
@@ -105,12 +113,20 @@ await_socket(PGconn * conn, short events, int64 until)
 	return poll(&p, 1, (int) Min(left, 1000)) >= 0;
 }
 
-/* Connect within ten seconds, or NULL as the connection, with a message. */
-static PGconn *
-open_connection(const char *const *names, const char *const *values, char **message)
+/* The last one of a keyword counts. */
+static void
+add_option(PQExpBuffer conninfo, const char *keyword, const char *value)
+{
+	appendPQExpBuffer(conninfo, " %s=", keyword);
+	appendConnStrVal(conninfo, value);
+}
+
+/* Connect within ten seconds; NULL, or what is wrong. */
+static char *
+open_connection(Server *server, const char *conninfo)
 {
 	int64		until = now_ms() + 10 * 1000;
-	PGconn	   *conn = PQconnectStartParams(names, values, 0);
+	PGconn	   *conn = server->conn = PQconnectStart(conninfo);
 	PostgresPollingStatusType state = PGRES_POLLING_WRITING;
 
 	while (PQstatus(conn) != CONNECTION_BAD &&
@@ -118,14 +134,27 @@ open_connection(const char *const *names, const char *const *values, char **mess
 	{
 		if (!await_socket(conn, state == PGRES_POLLING_READING ? POLLIN : POLLOUT, until) &&
 			now_ms() >= until)
-			break;
+			return pg_strdup("the server does not answer");
 		state = PQconnectPoll(conn);
 	}
-	if (state == PGRES_POLLING_OK)
-		return conn;
-	*message = now_ms() >= until ? pg_strdup("the server does not answer") :
-		plain(PQerrorMessage(conn));
-	return conn;
+	return state == PGRES_POLLING_OK ? NULL : plain(PQerrorMessage(conn));
+}
+
+/* Connect, or end the program; what is wrong may pass by itself. */
+static void
+open_session(Server *server, PQExpBuffer conninfo)
+{
+	char	   *message;
+
+	for (int i = 1; (message = open_connection(server, conninfo->data)) != NULL; i++)
+	{
+		if (i >= options.tries)
+			fail_with(EXIT_GAVE_UP, NULL, NULL, "%s: %s", place(server), message);
+		disconnect(server);
+		pg_usleep(1000 * 1000);
+	}
+	destroyPQExpBuffer(conninfo);
+	prepare_session(server);
 }
 
 /* Settings that change how constants and names are written, or how long anybody waits. */
@@ -143,8 +172,9 @@ prepare_session(Server *server)
 				  "               ('IntervalStyle', 'postgres'),\n"
 				  "               ('extra_float_digits', '1'),\n"
 				  "               ('bytea_output', 'hex'),\n"
-				  "               ('lock_timeout', coalesce(nullif(current_setting('lock_timeout'), '0'), '30s')),\n"
+				  "               ('lock_timeout', '2s'),\n"
 				  "               ('idle_in_transaction_session_timeout', '0'),\n"
+				  "               ('client_connection_check_interval', '1s'),\n"
 				  "               ('synchronous_commit', 'on')) s (name, value)", NO_ARGS));
 }
 
@@ -184,10 +214,7 @@ connect_here(void)
 		here_password = simple_prompt("Password: ", false);
 	}
 	if (PQstatus(here.conn) == CONNECTION_BAD)
-	{
-		pg_log_error("%s", plain(PQerrorMessage(here.conn)));
-		exit(EXIT_NO_CONNECTION);
-	}
+		fail_with(EXIT_NO_CONNECTION, NULL, NULL, "%s", plain(PQerrorMessage(here.conn)));
 	here_options = PQconninfo(here.conn);
 	here_password = PQpass(here.conn) ? pg_strdup(PQpass(here.conn)) : NULL;
 	forget_environment();
@@ -197,26 +224,15 @@ connect_here(void)
 Server *
 session_here(void)
 {
-	const char *names[64];
-	const char *values[64];
-	int			n = 0;
-	char	   *message = NULL;
+	PQExpBuffer conninfo = createPQExpBuffer();
 	Server	   *result = pg_malloc0(sizeof(Server));
 
-	for (PQconninfoOption * o = here_options; o->keyword != NULL && n < 60; o++)
-		if (o->val != NULL && strcmp(o->keyword, "service") != 0 &&
-			strcmp(o->keyword, "password") != 0)
-		{
-			names[n] = o->keyword;
-			values[n++] = o->val;
-		}
-	names[n] = "password";
-	values[n++] = here_password;
-	names[n] = values[n] = NULL;
-	result->conn = open_connection(names, values, &message);
-	if (message != NULL)
-		fail("%s: %s", place(result), message);
-	prepare_session(result);
+	for (PQconninfoOption * o = here_options; o->keyword != NULL; o++)
+		if (o->val != NULL && strcmp(o->keyword, "service") != 0)
+			add_option(conninfo, o->keyword, o->val);
+	if (here_password != NULL)
+		add_option(conninfo, "password", here_password);
+	open_session(result, conninfo);
 	return result;
 }
 
@@ -234,47 +250,23 @@ is_option(const char *keyword)
 static void
 connect_server(Server *server)
 {
-	const char *names[64];
-	const char *values[64];
-	int			n = 0;
-	char	   *message = NULL;
+	PQExpBuffer conninfo = createPQExpBuffer();
 	PGresult   *result = query(&here,
 							   "SELECT keyword, value FROM spanner_internal.server_options($1)",
 							   ARGS(server->name));
 
-	for (int i = 0; i < PQntuples(result) && n < 50; i++)
+	if (!query_bool(&here, "SELECT EXISTS (SELECT FROM pg_user_mappings\n"
+					" WHERE srvname = $1 AND (umuser = 0 OR usename = current_user))", ARGS(server->name)))
+		fail_with(EXIT_FAILED, NULL, "Create it with CREATE USER MAPPING.", "role \"%s\" has no user mapping for server \"%s\"",
+				  plain(PQuser(here.conn)), plain(server->name));
+	for (int i = 0; i < PQntuples(result); i++)
 		if (is_option(PQgetvalue(result, i, 0)))
-		{
-			names[n] = get_text(result, i, 0);
-			values[n++] = get_text(result, i, 1);
-		}
-	names[n] = "passfile";
-	values[n++] = "/dev/null/none";
-	names[n] = "connect_timeout";
-	values[n++] = "10";
-	names[n] = "tcp_user_timeout";
-	values[n++] = "30000";
-	names[n] = "fallback_application_name";
-	values[n++] = "spanner_splits";
-	names[n] = "client_encoding";
-	values[n++] = PQparameterStatus(here.conn, "client_encoding");
-	names[n] = values[n] = NULL;
+			add_option(conninfo, PQgetvalue(result, i, 0), PQgetvalue(result, i, 1));
 	PQclear(result);
-	for (int i = 1;; i++)
-	{
-		message = NULL;
-		server->conn = open_connection(names, values, &message);
-		if (message == NULL || i >= options.tries)
-			break;
-		disconnect(server);
-		pg_usleep(1000 * 1000);
-	}
-	if (message != NULL)
-	{
-		pg_log_error("%s: %s", place(server), message);
-		exit(EXIT_GAVE_UP);
-	}
-	prepare_session(server);
+	appendPQExpBufferStr(conninfo, " passfile=/dev/null/none connect_timeout=10 tcp_user_timeout=30000"
+						 " fallback_application_name=spanner_splits");
+	add_option(conninfo, "client_encoding", PQparameterStatus(here.conn, "client_encoding"));
+	open_session(server, conninfo);
 }
 
 /* The session on a server, made when it is asked for first, or when it is lost. */
@@ -312,12 +304,10 @@ check_same_version(Server *server)
 	char	   *there = query_value(server, sql, NO_ARGS);
 	char	   *version = query_value(&here, sql, NO_ARGS);
 
-	if (there != NULL && version != NULL && strcmp(there, version) == 0)
-		return;
-	pg_log_error("%s has another version of extension spanner_keys_splits", place(server));
-	pg_log_error_detail("It is %s there, %s here.", there ? plain(there) : "none", version ? version : "none");
-	pg_log_error_hint("Run CREATE EXTENSION or ALTER EXTENSION spanner_keys_splits UPDATE there.");
-	exit(EXIT_FAILED);
+	if (there == NULL || version == NULL || strcmp(there, version) != 0)
+		fail_with(EXIT_FAILED, psprintf("It is %s there, %s here.", there ? there : "none", version ? version : "none"),
+				  "Run CREATE EXTENSION or ALTER EXTENSION spanner_keys_splits UPDATE there.",
+				  "%s has another version of extension spanner_keys_splits", place(server));
 }
 
 /* What the session was doing is undone by the server. */
@@ -360,25 +350,47 @@ await_result(PGconn * conn, int64 until)
 
 /* Run one command; NULL if the server has not answered in time, and the session is lost then. */
 static PGresult *
-query_within(Server *server, int64 time, const char *sql, int count, const char *const *args)
+query_once(Server *server, const char *sql, int count, const char *const *args)
 {
-	int64		until = server->until != 0 ? server->until : now_ms() + time;
-	PGresult   *result = NULL;
+	int64		time = strstr(sql, "/* long */") ? LONG_TIME : ANSWER_TIME;
+	PGresult   *result;
 
 	if (server->conn == NULL)
 		return NULL;
 	if (!PQsendQueryParams(server->conn, sql, count, NULL, args, NULL, NULL, 0))
 		return PQmakeEmptyPGresult(server->conn, PGRES_FATAL_ERROR);
-	result = await_result(server->conn, until);
+	result = await_result(server->conn, server->until != 0 ? server->until : now_ms() + time);
 	if (result == NULL)
 		disconnect(server);
 	return result;
 }
 
+/* Is it the error that a lock could not be had? */
+static bool
+is_locked_out(PGresult * result)
+{
+	const char *code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+
+	return code != NULL && strcmp(code, "55P03") == 0;
+}
+
+/*
+ * Run one command.  Who waits for a strong lock makes others wait, so a lock is
+ * waited for for two seconds, in which autovacuum gives way, and tried again.
+ */
 PGresult *
 try_query(Server *server, const char *sql, int count, const char *const *args)
 {
-	return query_within(server, strstr(sql, "/* long */") ? LONG_TIME : ANSWER_TIME, sql, count, args);
+	for (int i = 1;; i++)
+	{
+		PGresult   *result = query_once(server, sql, count, args);
+
+		if (i >= options.tries || !is_locked_out(result) ||
+			PQtransactionStatus(server->conn) != PQTRANS_IDLE)
+			return result;
+		PQclear(result);
+		pg_usleep(500 * 1000);
+	}
 }
 
 /* Message, detail and hint of an error, each on a line of its own. */
@@ -408,7 +420,8 @@ query(Server *server, const char *sql, int count, const char *const *args)
 						   PQresultStatus(result) == PGRES_COMMAND_OK))
 		return result;
 	report_failure(server, result);
-	exit(result == NULL || PQstatus(server->conn) == CONNECTION_BAD ? EXIT_GAVE_UP : EXIT_FAILED);
+	exit(result == NULL || is_locked_out(result) || PQstatus(server->conn) == CONNECTION_BAD ?
+		 EXIT_GAVE_UP : EXIT_FAILED);
 }
 
 /* A field as a string of its own, NULL for a null. */

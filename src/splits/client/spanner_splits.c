@@ -40,6 +40,8 @@ static struct option long_options[] = {
 	{NULL, 0, NULL, 0}
 };
 
+static const char try_help[] = "Try \"spanner_splits --help\" for more information.";
+
 static void usage(void);
 static void read_options(int argc, char **argv);
 static char *find_relation(const char *name);
@@ -87,56 +89,36 @@ usage(void)
 static void
 read_options(int argc, char **argv)
 {
+	static const char **const texts[] = {
+		[1] = &options.at,
+		[2] = &options.connection,
+		[4] = &options.servers,
+		[5] = &options.splits,
+		[7] = &options.target,
+		[8] = &options.bits,
+		[9] = &options.key,
+		['d'] = &options.dbname,
+		['h'] = &options.host,
+		['p'] = &options.port,
+		['U'] = &options.user
+	};
 	int			c;
 
 	while ((c = getopt_long(argc, argv, "d:h:np:U:wWy", long_options, NULL)) != -1)
 		switch (c)
 		{
-			case 1:
-				options.at = optarg;
-				break;
-			case 2:
-				options.connection = optarg;
-				break;
 			case 3:
 				options.here_first = true;
 				break;
-			case 4:
-				options.servers = optarg;
-				break;
-			case 5:
-				options.splits = optarg;
-				break;
 			case 6:
 				options.splits_only = true;
-				break;
-			case 7:
-				options.target = optarg[0] ? optarg : "here";
-				break;
-			case 8:
-				options.bits = optarg;
-				break;
-			case 9:
-				options.key = optarg;
 				break;
 			case 10:
 				if (!option_parse_int(optarg, "--tries", 1, INT_MAX, &options.tries))
 					exit(EXIT_FAILED);
 				break;
-			case 'd':
-				options.dbname = optarg;
-				break;
-			case 'h':
-				options.host = optarg;
-				break;
 			case 'n':
 				options.dry_run = true;
-				break;
-			case 'p':
-				options.port = optarg;
-				break;
-			case 'U':
-				options.user = optarg;
 				break;
 			case 'w':
 				options.prompt = -1;
@@ -147,10 +129,14 @@ read_options(int argc, char **argv)
 			case 'y':
 				options.yes = true;
 				break;
-			default:
-				pg_log_error_hint("Try \"%s --help\" for more information.", "spanner_splits");
+			case '?':
+				pg_log_error_hint("%s", try_help);
 				exit(EXIT_FAILED);
+			default:
+				*texts[c] = optarg;
 		}
+	if (options.target != NULL && options.target[0] == '\0')
+		options.target = "here";
 }
 
 /*
@@ -163,7 +149,7 @@ find_relation(const char *name)
 	char	   *oid = query_value(&here, "SELECT coalesce(pg_catalog.to_regclass($1)::pg_catalog.oid, (\n"
 								  "  SELECT partition FROM spanner_internal.own_record\n"
 								  "   WHERE $1 OPERATOR(pg_catalog.=) ANY (ARRAY[move::pg_catalog.text, name::pg_catalog.text,\n"
-								  "     pg_catalog.format('%I.%I', nspname, name)])))", ARGS(name));
+								  "     pg_catalog.format('%I.%I', nspname, name)]) LIMIT 1))", ARGS(name));
 
 	if (oid == NULL)
 		fail("relation \"%s\" does not exist", plain(name));
@@ -238,11 +224,7 @@ main(int argc, char **argv)
 	}
 	read_options(argc, argv);
 	if (optind >= argc)
-	{
-		pg_log_error("no command specified");
-		pg_log_error_hint("Try \"%s --help\" for more information.", "spanner_splits");
-		return EXIT_FAILED;
-	}
+		fail_with(EXIT_FAILED, NULL, try_help, "no command specified");
 	connect_here();
 	check_same_version(&here);
 	perform_command(argc - optind, argv + optind);

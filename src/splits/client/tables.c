@@ -18,15 +18,17 @@
 #include "client.h"
 
 static char *find_table(Server *server, const char *schemaname, const char *name);
-static void check_source(Move *m, const char *table);
+static void demand(Server *server, const char *message, const char *hint,
+				   const char *sql, int count, const char *const *args);
+static void check_source(Move *m);
 static char *check_owner(Move *m);
+static void check_target(Move *m);
 static void check_sorting(Move *m);
 static bool makes_part_of_table(const char *text);
-static void make_one(Move *m, PGresult * commands, PGresult * grants, const char *owner);
+static void make_one(Move *m, PGresult * commands, PGresult * grants);
 static void note_made(Move *m, const char *name);
-static void make_part(Move *m, PGresult * commands, PGresult * grants, const char *owner, const char *name);
-static void make_parts(Move *m, PGresult * commands, PGresult * grants, const char *owner);
-static void check_free_name(Move *m);
+static void make_part(Move *m, PGresult * commands, PGresult * grants, const char *name);
+static void make_parts(Move *m, PGresult * commands, PGresult * grants);
 static void publish(Move *m);
 static void make_tables(Move *m);
 static char *without_passwords(const char *connection);
@@ -46,84 +48,79 @@ find_table(Server *server, const char *schemaname, const char *name)
 					   ARGS(schemaname, name));
 }
 
-/* Can the source publish the table? */
+/* What must be true on a server, or the end. */
 static void
-check_source(Move *m, const char *table)
+demand(Server *server, const char *message, const char *hint,
+	   const char *sql, int count, const char *const *args)
+{
+	if (query_bool(server, sql, count, args))
+		return;
+	fail_with(EXIT_FAILED, NULL, hint, "%s: %s", place(server), message);
+}
+
+/* Can the source publish the table, and the target subscribe? */
+static void
+check_source(Move *m)
 {
 	char	   *reason = m->is_copy ? NULL :
-		query_value(m->from, "SELECT spanner_internal.move_obstacle($1)", ARGS(table));
+		query_value(m->from, "SELECT spanner_internal.move_obstacle($1)", ARGS(m->table));
 
 	if (reason != NULL)
-	{
-		pg_log_error("the rows of table \"%s\" cannot move", plain(m->tablename));
-		pg_log_error_detail("%s", plain(reason));
-		pg_log_error_hint("Drop the foreign keys, or run ALTER TABLE ... DISABLE ROW LEVEL SECURITY: the table on the other server will have neither.");
-		exit(EXIT_FAILED);
-	}
+		fail_with(EXIT_FAILED, plain(reason),
+				  "Drop the foreign keys, or run ALTER TABLE ... DISABLE ROW LEVEL SECURITY: the table on the other server will have neither.",
+				  "the rows of table \"%s\" cannot move", plain(m->tablename));
 	if (query_value(m->from, "SELECT to_regclass('pg_catalog.pg_dist_partition')", NO_ARGS) != NULL &&
-		query_bool(m->from, "SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_partition WHERE logicalrelid = $1::oid)", ARGS(table)))
+		query_bool(m->from, "SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_partition WHERE logicalrelid = $1::oid)", ARGS(m->table)))
 		fail("table \"%s\" is distributed by Citus, which moves its shards itself", plain(m->tablename));
 	if (m->is_empty)
 		return;
-	reason = query_value(m->from, "SELECT conname FROM pg_constraint WHERE conrelid = $1::oid AND contype = 'c' AND NOT convalidated", ARGS(table));
+	reason = query_value(m->from, "SELECT conname FROM pg_constraint WHERE conrelid = $1::oid AND contype = 'c' AND NOT convalidated", ARGS(m->table));
 	if (reason != NULL)
 		fail("constraint \"%s\" of table \"%s\" is not valid: validate or drop it first", plain(reason), plain(m->tablename));
-	if (!query_bool(m->from, "SELECT current_setting('wal_level') = 'logical'\n"
-					"    OR current_setting('wal_level') = 'replica'\n"
-					"       AND current_setting('effective_wal_level', true) IS NOT NULL", NO_ARGS))
-	{
-		pg_log_error("wal_level of %s is not logical", place(m->from));
-		pg_log_error_hint("Set wal_level to logical there and restart that server.");
-		exit(EXIT_FAILED);
-	}
-	if (!query_bool(m->from, "SELECT has_database_privilege(current_database(), 'CREATE')", NO_ARGS))
-	{
-		pg_log_error("%s: a publication needs the right to create objects in the database", place(m->from));
-		pg_log_error_hint("Run GRANT CREATE ON DATABASE for the role that performs the move.");
-		exit(EXIT_FAILED);
-	}
-	if (!query_bool(m->from, "SELECT rolsuper OR rolreplication FROM pg_roles WHERE rolname = current_user", NO_ARGS))
-	{
-		pg_log_error("%s: a replication slot needs the attribute REPLICATION", place(m->from));
-		pg_log_error_hint("Run ALTER ROLE ... REPLICATION for the role that performs the move.");
-		exit(EXIT_FAILED);
-	}
+	demand(m->from, "wal_level is not logical", "Set wal_level to logical there and restart that server.",
+		   "SELECT wal_level = 'logical' FROM spanner_internal.split_server", NO_ARGS);
+	demand(m->from, "a publication needs the right to create objects in the database",
+		   "Run GRANT CREATE ON DATABASE for the role that performs the move.",
+		   "SELECT has_database_privilege(current_database(), 'CREATE')", NO_ARGS);
+	demand(m->from, "a replication slot needs the attribute REPLICATION",
+		   "Run ALTER ROLE ... REPLICATION for the role that performs the move.",
+		   "SELECT rolsuper OR rolreplication FROM pg_roles WHERE rolname = current_user", NO_ARGS);
+	demand(m->to, psprintf("role \"%s\" may not make a subscription", plain(PQuser(m->to->conn))),
+		   PQserverVersion(m->to->conn) < 160000 ? "Until release 16 that role must be a superuser there." :
+		   "Run GRANT pg_create_subscription and GRANT CREATE ON DATABASE for that role there.",
+		   "SELECT u.rolsuper OR has_database_privilege(current_database(), 'CREATE') AND EXISTS (\n"
+		   "  SELECT FROM pg_roles r WHERE r.rolname = 'pg_create_subscription' AND pg_has_role(r.oid, 'USAGE'))\n"
+		   "  FROM pg_roles u WHERE u.rolname = current_user", NO_ARGS);
 }
 
-/* Publication and slot on the source, and which table is left there after the move. */
+/* The publication.  Without a key the source logs whole rows until its table goes, or the move is given up. */
 static void
 publish(Move *m)
 {
-	char	   *table = find_table(m->from, m->schemaname, m->tablename);
-	char	   *name = quoted(m->from, m->move);
+	char	   *table = qualified(m->from, m->schemaname, m->tablename);
 
-	if (table == NULL)
-		fail("there is no table \"%s.%s\" on %s", plain(m->schemaname), plain(m->tablename), place(m->from));
-	check_source(m, table);
-	if (m->from->name != NULL)
-		command(m->from, "INSERT INTO spanner_internal.own_record (move, moved) VALUES ($1, $2)\n"
-				"ON CONFLICT DO NOTHING", ARGS(m->move, table));
-	command(m->from, "SELECT spanner_internal.make_shards_plain($1::oid, $2::oid)",
-			ARGS(table, m->from->name == NULL && m->parent != NULL ? m->parent : table));
-	if (m->is_empty)
-		return;
 	if (!query_bool(m->from, "SELECT EXISTS (SELECT FROM pg_publication WHERE pubname = $1)", ARGS(m->move)))
 	{
 		if (!query_bool(m->from, "SELECT c.relreplident = 'f' OR EXISTS (\n"
 						"  SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisvalid AND CASE c.relreplident\n"
 						"    WHEN 'd' THEN i.indisprimary WHEN 'i' THEN i.indisreplident END)\n"
-						"  FROM pg_class c WHERE c.oid = $1", ARGS(table)))
-			command(m->from, "SELECT spanner_internal.run_as_owner($1::oid, $2)",
-					ARGS(table, psprintf("ALTER TABLE %s REPLICA IDENTITY FULL",
-										 qualified(m->from, m->schemaname, m->tablename))));
-		command(m->from, psprintf("CREATE PUBLICATION %s FOR TABLE ONLY %s", name,
-								  qualified(m->from, m->schemaname, m->tablename)), NO_ARGS);
+						"  FROM pg_class c WHERE c.oid = $1", ARGS(m->table)))
+			command(m->from, "WITH noted AS (\n"
+					"  UPDATE spanner_internal.own_record r SET identity = c.relreplident\n"
+					"    FROM pg_class c WHERE r.move = $1 AND c.oid = $2 RETURNING c.oid)\n"
+					"SELECT spanner_internal.run_as_owner(oid, $3) FROM noted",
+					ARGS(m->move, m->table, psprintf("ALTER TABLE %s REPLICA IDENTITY FULL", table)));
+		command(m->from, psprintf("CREATE PUBLICATION %s FOR TABLE ONLY %s", quoted(m->from, m->move), table), NO_ARGS);
 	}
 	if (!options.dry_run &&
 		!query_bool(m->from, "SELECT EXISTS (SELECT FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid\n"
-					" WHERE p.pubname = $1 AND r.prrelid = $2)", ARGS(m->move, table)))
-		fail("publication \"%s\" on %s is not of table \"%s.%s\"", m->move, place(m->from),
-			 plain(m->schemaname), plain(m->tablename));
+					" WHERE p.pubname = $1 AND r.prrelid = $2)", ARGS(m->move, m->table)))
+	{
+		pg_log_error("publication \"%s\" on %s is not of table \"%s.%s\"", m->move, place(m->from),
+					 plain(m->schemaname), plain(m->tablename));
+		pg_log_error_hint("Run \"spanner_splits abandon %s\", and begin again.", m->move);
+		exit(EXIT_FAILED);
+	}
 }
 
 /* Whose the table is on the target; on release 15 its code would run as who subscribes. */
@@ -138,51 +135,66 @@ check_owner(Move *m)
 		return query_value(m->to, "SELECT oid FROM pg_roles WHERE rolname = current_user", NO_ARGS);
 	role = query_value(m->to, "SELECT oid FROM pg_roles WHERE rolname = $1", ARGS(owner));
 	if (role == NULL)
-	{
-		pg_log_error("%s: role \"%s\" does not exist", place(m->to), plain(owner));
-		pg_log_error_detail("It owns table \"%s\".", plain(m->name));
-		exit(EXIT_FAILED);
-	}
+		fail_with(EXIT_FAILED, psprintf("It owns table \"%s\".", plain(m->name)), "Create the role there.",
+				  "%s: role \"%s\" does not exist", place(m->to), plain(owner));
+	if (PQserverVersion(m->to->conn) >= 160000 || m->is_empty)
+		return role;
 	/* a copy stays, so until then it belongs to who subscribes */
-	if (m->is_copy && PQserverVersion(m->to->conn) < 160000)
+	if (m->is_copy)
 		return query_value(m->to, "SELECT oid FROM pg_roles WHERE rolname = current_user", NO_ARGS);
-	if (PQserverVersion(m->to->conn) < 160000 &&
-		!query_bool(m->to, "SELECT rolsuper OR rolname = current_user FROM pg_roles WHERE oid = $1", ARGS(role)))
-	{
-		pg_log_error("table \"%s\" would run code of role \"%s\" with your rights", plain(m->name), plain(owner));
-		pg_log_error_detail("Until release 16, what replication writes is written by the owner of the subscription.");
-		pg_log_error_hint("Run this program as the owner of the table, or use release 16 or later on %s.", place(m->to));
-		exit(EXIT_FAILED);
-	}
+	if (!query_bool(m->to, "SELECT rolsuper FROM pg_roles WHERE oid = $1", ARGS(role)))
+		fail_with(EXIT_FAILED, "Until release 16, what replication writes is written by the owner of the subscription, a superuser.",
+				  psprintf("Use release 16 or later on %s, or let a superuser own the table.", place(m->to)),
+				  "table \"%s\" would run code of role \"%s\" with your rights", plain(m->name), plain(owner));
 	return role;
 }
 
-/* What the key orders has to sort alike everywhere. */
+/* Can the table be made there? */
+static void
+check_target(Move *m)
+{
+	char	   *found = query_value(m->to, "SELECT spanner_internal.find_relation($1, $2)::oid",
+									ARGS(m->schemaname, m->tablename));
+	char	   *owner = query_value(m->to, "SELECT rolname FROM pg_roles WHERE oid = $1", ARGS(m->owner));
+
+	demand(m->to, psprintf("role \"%s\" may not create tables in schema \"%s\"", plain(owner), plain(m->schemaname)),
+		   "Create the schema there, and run GRANT USAGE, CREATE ON SCHEMA for that role.",
+		   "SELECT CASE WHEN n.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')\n"
+		   "            ELSE has_schema_privilege($2::oid, n.oid, 'USAGE') AND has_schema_privilege($2::oid, n.oid, 'CREATE') END\n"
+		   "  FROM (VALUES (1)) x LEFT JOIN pg_namespace n ON n.nspname = $1", ARGS(m->schemaname, m->owner));
+	/* the partition gets another name meanwhile */
+	if (found == NULL || (m->to->name == NULL && strcmp(found, m->partition) == 0))
+		return;
+	fail_with(EXIT_FAILED, NULL, "Rename or drop it first.", "%s: relation \"%s.%s\" already exists, and is another one",
+			  place(m->to), plain(m->schemaname), plain(m->tablename));
+}
+
+/* What the key orders has to sort alike everywhere: labels of an enum, and a collation. */
 static void
 check_sorting(Move *m)
 {
-	const char *sql = "SELECT spanner_internal.sorting($1, $2, $3)";
-	PGresult   *keys = query(&here, "SELECT * FROM spanner_internal.key_sorting($1::oid)", ARGS(m->parent));
+	const char *sql = "SELECT coalesce((SELECT string_agg(quote_literal(enumlabel), ' ' ORDER BY enumsortorder)\n"
+		"  FROM pg_enum WHERE enumtypid = to_regtype($1)), spanner_internal.sorting(to_regcollation($2)))";
+	PGresult   *keys = query(&here, "SELECT a.atttypid::regtype, k.oid::regcollation FROM pg_partitioned_table p\n"
+							 " CROSS JOIN unnest(p.partattrs::int2[], p.partcollation::oid[]) k (attnum, oid)\n"
+							 "  LEFT JOIN pg_attribute a ON a.attrelid = p.partrelid AND a.attnum = k.attnum\n"
+							 " WHERE p.partrelid = $1::oid", ARGS(m->parent));
+	Server	   *others[] = {m->from, m->to};
 
 	for (int i = 0; i < PQntuples(keys); i++)
-	{
-		const char *args[3] = {get_text(keys, i, 0), get_text(keys, i, 1), get_text(keys, i, 2)};
-		char	   *known = query_value(&here, sql, 3, args);
-		Server	   *others[] = {m->from, m->to};
-
 		for (int j = 0; j < 2; j++)
 		{
-			char	   *there = query_value(others[j], sql, 3, args);
+			const char *args[] = {get_text(keys, i, 0), get_text(keys, i, 1)};
+			char	   *known = query_value(&here, sql, 2, args);
+			char	   *there = query_value(others[j], sql, 2, args);
 
-			if (known != NULL && there != NULL && strcmp(known, there) == 0)
+			if (known == NULL || (there != NULL && strcmp(known, there) == 0))
 				continue;
-			pg_log_error("%s sorts the key of table \"%s\" in another way", place(others[j]), plain(m->name));
-			pg_log_error_detail("%s \"%s\" is %s there, %s here.", args[0], plain(args[2]),
-								there ? plain(there) : "unknown", known ? plain(known) : "unknown");
-			pg_log_error_hint("Use a key with collation \"C\", or databases of the same provider, locale and version.");
-			exit(EXIT_FAILED);
+			fail_with(EXIT_FAILED, psprintf("Type %s with collation %s is %s there, %s here.", args[0] ? args[0] : "?",
+											args[1], there ? there : "unknown", known),
+					  "Use a key with collation \"C\", or databases of the same provider, locale and version.",
+					  "%s sorts the key of table \"%s\" in another way", place(others[j]), plain(m->name));
 		}
-	}
 	PQclear(keys);
 }
 
@@ -201,18 +213,21 @@ makes_part_of_table(const char *text)
 
 /* A table of the name that the source's has, in the transaction that is open. */
 static void
-make_one(Move *m, PGresult * commands, PGresult * grants, const char *owner)
+make_one(Move *m, PGresult * commands, PGresult * grants)
 {
 	for (int i = 0; i < PQntuples(commands); i++)
 	{
 		const char *text = PQgetvalue(commands, i, 1);
 
+		/* the parts of a cut have other bounds */
+		if (m->at != NULL && strcmp(PQgetvalue(commands, i, 0), "8") == 0)
+			continue;
 		if (!makes_part_of_table(text))
 			fail("%s describes table \"%s\" by something else: %s", place(m->from), plain(m->tablename), plain(text));
-		command(m->to, "SELECT spanner_internal.run_as($1, $2)", ARGS(owner, text));
+		command(m->to, "SELECT spanner_internal.run_as($1, $2)", ARGS(m->owner, text));
 	}
 	for (int i = 0; i < PQntuples(grants); i++)
-		command(m->to, "SELECT spanner_internal.run_as($1, $2)", ARGS(owner, PQgetvalue(grants, i, 0)));
+		command(m->to, "SELECT spanner_internal.run_as($1, $2)", ARGS(m->owner, PQgetvalue(grants, i, 0)));
 }
 
 /* What has been made is in the record. */
@@ -226,23 +241,23 @@ note_made(Move *m, const char *name)
 
 /* A part of a cut: another table like that, with its own names. */
 static void
-make_part(Move *m, PGresult * commands, PGresult * grants, const char *owner, const char *name)
+make_part(Move *m, PGresult * commands, PGresult * grants, const char *name)
 {
 	PGresult   *renames;
 
-	make_one(m, commands, grants, owner);
+	make_one(m, commands, grants);
 	/* the table that would be made is like that on the source */
 	renames = query(options.dry_run ? m->from : m->to, "SELECT spanner_internal.rename_commands(spanner_internal.find_relation($1, $2), $3)",
 					ARGS(m->schemaname, m->tablename, name));
 	for (int i = 0; i < PQntuples(renames); i++)
-		command(m->to, "SELECT spanner_internal.run_as($1, $2)", ARGS(owner, PQgetvalue(renames, i, 0)));
+		command(m->to, "SELECT spanner_internal.run_as($1, $2)", ARGS(m->owner, PQgetvalue(renames, i, 0)));
 	PQclear(renames);
 	note_made(m, name);
 }
 
 /* Rows of a split that is cut are routed into its parts, by a table that has them as partitions. */
 static void
-make_parts(Move *m, PGresult * commands, PGresult * grants, const char *owner)
+make_parts(Move *m, PGresult * commands, PGresult * grants)
 {
 	PGresult   *ranges;
 	char	   *key = query_value(&here, "SELECT pg_get_partkeydef($1::oid)", ARGS(m->parent));
@@ -252,11 +267,11 @@ make_parts(Move *m, PGresult * commands, PGresult * grants, const char *owner)
 	/* the ranges need it; the transaction is rolled back */
 	if (options.dry_run)
 		PQclear(query(&here, "SELECT spanner_internal.note_former($1)", ARGS(m->move)));
-	make_part(m, commands, grants, owner, m->low);
-	make_part(m, commands, grants, owner, m->high);
+	make_part(m, commands, grants, m->low);
+	make_part(m, commands, grants, m->high);
 	command(m->to, "SELECT spanner_internal.run_as($1, $2)",
-			ARGS(owner, psprintf("CREATE TABLE %s (LIKE %s INCLUDING GENERATED) PARTITION BY %s", table,
-								 qualified(m->to, m->schemaname, m->high), key)));
+			ARGS(m->owner, psprintf("CREATE TABLE %s (LIKE %s INCLUDING GENERATED) PARTITION BY %s", table,
+									qualified(m->to, m->schemaname, m->high), key)));
 	note_made(m, m->tablename);
 	ranges = query(&here, "SELECT p.tablename, p.range FROM spanner.split_record r\n"
 				   " CROSS JOIN spanner_internal.move_ranges(r) p\n"
@@ -266,66 +281,49 @@ make_parts(Move *m, PGresult * commands, PGresult * grants, const char *owner)
 		char	   *part = qualified(m->to, m->schemaname, PQgetvalue(ranges, i, 0));
 
 		command(m->to, "SELECT spanner_internal.run_as($1, $2)",
-				ARGS(owner, psprintf("ALTER TABLE %s ATTACH PARTITION %s %s", table, part,
-									 PQgetvalue(ranges, i, 1))));
+				ARGS(m->owner, psprintf("ALTER TABLE %s ATTACH PARTITION %s %s", table, part,
+										PQgetvalue(ranges, i, 1))));
 		command(m->to, "SELECT spanner_internal.run_as($1, format('ALTER TABLE %s ADD CONSTRAINT %I CHECK (%s)',\n"
 				"  $2::text, spanner_internal.split_name($3, '_bounds'), pg_get_partition_constraintdef($2::text::regclass)))",
-				ARGS(owner, part, PQgetvalue(ranges, i, 0)));
+				ARGS(m->owner, part, PQgetvalue(ranges, i, 0)));
 	}
 	PQclear(ranges);
-}
-
-/* The name that the table needs may be that of the partition, which gets another one meanwhile. */
-static void
-check_free_name(Move *m)
-{
-	char	   *found = query_value(m->to, "SELECT spanner_internal.find_relation($1, $2)::oid",
-									ARGS(m->schemaname, m->tablename));
-
-	if (found == NULL)
-		return;
-	if (m->to->name == NULL && strcmp(found, m->partition) == 0)
-	{
-		command(m->to, "SELECT spanner_internal.run_as_owner($1::oid, format('ALTER FOREIGN TABLE %s RENAME TO %I',\n"
-				"  $1::oid::regclass, spanner_internal.split_name($2, '_away')))", ARGS(m->partition, m->name));
-		return;
-	}
-	pg_log_error("%s: relation \"%s.%s\" already exists, and is another one", place(m->to),
-				 plain(m->schemaname), plain(m->tablename));
-	pg_log_error_hint("Rename or drop it first.");
-	exit(EXIT_FAILED);
 }
 
 /* The tables on the target and their record, in one transaction. */
 static void
 make_tables(Move *m)
 {
-	char	   *owner = check_owner(m);
-	char	   *made = query_value(m->to, "SELECT cardinality(made) FROM spanner_internal.own_record WHERE move = $1",
-								   ARGS(m->move));
 	PGresult   *commands;
 	PGresult   *grants;
 
-	if (m->parent != NULL)
-		check_sorting(m);
-	if (made != NULL && strcmp(made, "0") != 0)
+	if (m->is_made)
 		return;
 	commands = query(m->from, "SELECT n, command FROM spanner_internal.split_definition(spanner_internal.find_relation($1, $2)) ORDER BY n, command",
 					 ARGS(m->schemaname, m->tablename));
-	grants = query(&here, "SELECT spanner_internal.grants_for_target($2::oid, $3, $1, $4)",
+	/* a copy is read only, and until release 16 it belongs to who subscribes */
+	grants = query(&here, "SELECT concat(g.head, $1::text, g.tail) FROM spanner_internal.table_grants($2::oid, $3,\n"
+				   "  CASE WHEN $4::boolean THEN '{SELECT,REFERENCES}'::text[] END) g\n"
+				   "UNION ALL\n"
+				   "SELECT format('GRANT SELECT, REFERENCES ON TABLE %s TO %I', $1::text, o)\n"
+				   "  FROM spanner_internal.owner_there($2::oid, $3) o WHERE $4::boolean AND o IS NOT NULL",
 				   ARGS(qualified(m->to, m->schemaname, m->tablename), m->partition, m->target, m->is_copy ? "t" : "f"));
+	/* the name that the table needs is that of the partition */
+	if (m->target == NULL)
+		command(m->to, "SELECT spanner_internal.run_as_owner(oid, format('ALTER FOREIGN TABLE %s RENAME TO %I',\n"
+				"  oid::regclass, spanner_internal.split_name($3, '_away'))) FROM pg_class\n"
+				" WHERE oid = spanner_internal.find_relation($1, $2)", ARGS(m->schemaname, m->tablename, m->name));
 	command(m->to, "BEGIN", NO_ARGS);
 	command(m->to, "INSERT INTO spanner_internal.own_record (move) VALUES ($1) ON CONFLICT DO NOTHING", ARGS(m->move));
-	check_free_name(m);
 	if (!query_bool(m->to, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", ARGS(m->schemaname)))
 		command(m->to, psprintf("CREATE SCHEMA %s AUTHORIZATION %s", quoted(m->to, m->schemaname),
-								quoted(m->to, query_value(m->to, "SELECT rolname FROM pg_roles WHERE oid = $1", ARGS(owner)))),
+								quoted(m->to, query_value(m->to, "SELECT rolname FROM pg_roles WHERE oid = $1", ARGS(m->owner)))),
 				NO_ARGS);
 	if (m->at != NULL)
-		make_parts(m, commands, grants, owner);
+		make_parts(m, commands, grants);
 	else
 	{
-		make_one(m, commands, grants, owner);
+		make_one(m, commands, grants);
 		note_made(m, m->tablename);
 	}
 	command(m->to, "COMMIT", NO_ARGS);
@@ -345,13 +343,11 @@ is_alike(Move *m)
 	{
 		char	   *target = query_value(m->to, sql, ARGS(m->schemaname, names[i]));
 
-		if (source != NULL && target != NULL && strcmp(source, target) == 0)
-			continue;
-		pg_log_error("table \"%s.%s\" on %s is not like that on the source", plain(m->schemaname),
-					 plain(names[i]), place(m->to));
-		pg_log_error_detail("It is %s there, and %s.", source ? plain(source) : "gone", target ? plain(target) : "gone here");
-		pg_log_error_hint("One of them has been changed during the move. Make both alike, or abandon the move.");
-		exit(EXIT_FAILED);
+		if (source == NULL || target == NULL || strcmp(source, target) != 0)
+			fail_with(EXIT_FAILED, psprintf("It is %s there, and %s.", source ? source : "gone", target ? target : "gone here"),
+					  "One of them has been changed during the move. Make both alike, or abandon the move.",
+					  "table \"%s.%s\" on %s is not like that on the source", plain(m->schemaname),
+					  plain(names[i]), place(m->to));
 	}
 	return true;
 }
@@ -425,7 +421,8 @@ subscribe(Move *m)
 		state = NULL;
 	}
 	if (!has_slot(m))
-		command(m->from, "SELECT pg_create_logical_replication_slot($1, 'pgoutput') /* long */", ARGS(m->move));
+		command(m->from, "SELECT pg_create_logical_replication_slot($1, 'pgoutput')\n"
+				"  FROM set_config('lock_timeout', '0', true) /* long */", ARGS(m->move));
 	if (state != NULL)
 		return;
 	if (!options.dry_run &&
@@ -473,11 +470,8 @@ await_copy(Move *m)
 		}
 		if (now_ms() - idle_since > 60 * 1000 ||
 			query_bool(m->to, "SELECT sync_error_count >= 10 FROM pg_stat_subscription_stats WHERE subname = $1", ARGS(m->move)))
-		{
-			pg_log_error("the first copy does not end: no worker runs on %s, or each one fails", place(m->to));
-			pg_log_error_hint("Look into the log there, then run the same command again.");
-			exit(EXIT_GAVE_UP);
-		}
+			fail_with(EXIT_GAVE_UP, NULL, "Look into the log there, then run the same command again.",
+					  "the first copy does not end: no worker runs on %s, or each one fails", place(m->to));
 		if (now_ms() - shown > 10 * 1000)
 		{
 			pg_log_info("the first copy of \"%s\" goes on", plain(m->name));
@@ -494,16 +488,39 @@ has_no_rows(Move *m)
 	return query_bool(&here, "SELECT pg_relation_size($1::oid) = 0", ARGS(m->moved));
 }
 
+/* What can be seen before anything is made or written down. */
+void
+check_move(Move *m)
+{
+	m->from = find_server(m->source);
+	m->to = find_server(m->target);
+	m->table = find_table(m->from, m->schemaname, m->tablename);
+	if (m->table == NULL)
+		fail("there is no table \"%s.%s\" on %s", plain(m->schemaname), plain(m->tablename), place(m->from));
+	m->is_empty = m->source == NULL && !m->is_copy && has_no_rows(m) &&
+		!has_slot(m) && copy_state(m) == NULL;
+	check_source(m);
+	m->owner = check_owner(m);
+	m->is_made = query_bool(m->to, "SELECT made <> '{}' FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+	if (!m->is_made)
+		check_target(m);
+	check_sorting(m);
+}
+
 /* All that comes before the swap.  A partition without rows needs no replication. */
 void
 replicate(Move *m)
 {
-	m->is_empty = m->source == NULL && !m->is_copy && has_no_rows(m) &&
-		!has_slot(m) && copy_state(m) == NULL;
-	publish(m);
+	check_move(m);
+	if (m->from->name != NULL)
+		command(m->from, "INSERT INTO spanner_internal.own_record (move, moved) VALUES ($1, $2)\n"
+				"ON CONFLICT DO NOTHING", ARGS(m->move, m->table));
+	command(m->from, "SELECT spanner_internal.make_shards_plain($1::oid, $2::oid)",
+			ARGS(m->table, m->from->name == NULL ? m->parent : m->table));
 	make_tables(m);
 	if (m->is_empty)
 		return;
+	publish(m);
 	subscribe(m);
 	await_copy(m);
 }

@@ -154,8 +154,8 @@ sub check_values
 {
 	my ($self, $lines, $role, $statement) = @_;
 
-	# what others return is no key
-	return if $statement !~ /\.(?:key_\w+|(?!plan_)\w*sample\w*|\w*points\w*|\w*heatmap\w*)\(/;
+	# what others return is no key; what read_heatmap() does, is counts and words
+	return if $statement !~ /\.(?:key_\w+|(?!plan_)\w*sample\w*|\w*points\w*|(?!read_)\w*heatmap\w*)\(/;
 	foreach my $line (grep { /^\d+\|/ } @$lines)
 	{
 		foreach my $value (split(/\|/, $line))
