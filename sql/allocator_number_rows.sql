@@ -135,7 +135,7 @@ ROLLBACK;
 SELECT spanner.stop_numbering('parted_1', 'number');
 SELECT spanner.stop_numbering('parted', 'number');
 CREATE TABLE by_expression (year int NOT NULL, number int) PARTITION BY LIST ((year % 2));
-SELECT spanner.number_rows('by_expression', 'number', '{year}');
+SELECT spanner.number_rows('by_expression', 'number', '{year}', dry_run => true);
 
 -- inheritance
 CREATE TABLE parent (number int);

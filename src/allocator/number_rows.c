@@ -5,8 +5,8 @@
  *
  * spanner.number_rows() makes the allocator, the unique index and the trigger
  * for a column, all with commands that anybody could run, which it returns.
- * The table is locked before it is looked at, and no command runs before what core
- * does not refuse is found to be in order.  Index and trigger have the same name: so
+ * The table is locked before it is looked at, and no command runs before all is
+ * found to be in order.  Index and trigger have the same name: so
  * spanner.stop_numbering() finds the index, also after a dump.
  *
  * Who makes a trigger of spanner.assign_on_commit() by hand, or a default that
@@ -39,6 +39,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/partcache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -79,6 +80,7 @@ static bool check_calls(Node *node, void *context);
 static List *numbering_triggers(Relation rel, AttrNumber attnum);
 static void read_names(FunctionCallInfo fcinfo, Request *request);
 static void check_tree(const Request *request);
+static void check_partition_key(const Request *request);
 static void add_allocator(Request *request);
 static bool is_numbered(const SkNumberedColumn *column, AttrNumber attnum);
 static bool keeps_unique(const Request *request);
@@ -356,13 +358,41 @@ check_tree(const Request *request)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a partition", RelationGetRelationName(rel)),
 				 errhint("Number the rows of the partitioned table.")));
-	if (rel->rd_rel->relkind == RELKIND_RELATION && has_subclass(RelationGetRelid(rel)))
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		check_partition_key(request);
+	else if (has_subclass(RelationGetRelid(rel)))
 		ereport(NOTICE,
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 				 errmsg("rows of tables that inherit from \"%s\" are not numbered",
 						RelationGetRelationName(rel)),
 				 errhint("Call spanner.number_rows() for each of these tables, with allocator => %s.",
 						 quote_literal_cstr(request->allocator))));
+}
+
+/* A unique index of a partitioned table must have its partition key. */
+static void
+check_partition_key(const Request *request)
+{
+	PartitionKey key = RelationGetPartitionKey(request->rel);
+
+	for (int i = 0; i < key->partnatts; i++)
+	{
+		AttrNumber	attnum = key->partattrs[i];
+
+		if (attnum != 0 && is_numbered(&request->column, attnum))
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("numbers of partitioned table \"%s\" cannot be kept unique",
+						RelationGetRelationName(request->rel)),
+				 attnum == 0 ?
+				 errdetail("Its partition key is an expression.") :
+				 errdetail("Column \"%s\" of its partition key is none of those that tell the series.",
+						   get_attname(RelationGetRelid(request->rel), attnum, false)),
+				 attnum == 0 ? 0 :
+				 errhint("Name the column in \"%s\", or make allocator and trigger by hand, without a unique index.",
+						 "series")));
+	}
 }
 
 /* Use the allocator, or have it made for the owner of the table. */
