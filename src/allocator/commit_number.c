@@ -131,8 +131,16 @@ typedef struct LastAssigned
 		int64		allocator_id;
 		int64		table;		/* OID of spanner.allocator */
 	}			key;
+	bool		is_committed;
 	int64		number;
 } LastAssigned;
+
+/* What the current transaction has assigned. */
+typedef struct Assignment
+{
+	LastAssigned *entry;
+	int64		number;
+} Assignment;
 
 /* What the current transaction has to number. */
 typedef struct Numbering
@@ -141,7 +149,7 @@ typedef struct Numbering
 	Unnumbered *rows;
 	uint64		row_space;
 	uint64		rows_ever;
-	List	   *assignments;	/* of LastAssigned */
+	List	   *assignments;	/* of Assignment */
 	Progress	progress;
 	List	   *starts;			/* of Progress, where subtransactions began */
 	bool		is_queueing;
@@ -218,6 +226,8 @@ static void check_series(const Target *target, Relation rel,
 static Target *find_target(TriggerData *trigger);
 static void note_row(Target *target, ItemPointer tid);
 static bool queue_event(TriggerData *trigger);
+static LastAssigned *last_assigned_entry(int64 allocator_id,
+										 HASHACTION action);
 static void remember_number(int64 id, int64 number);
 static void forget_numbers(Node *command);
 static uint64 collect_due(const Unnumbered *rows, uint64 count, DueRow *due);
@@ -724,30 +734,45 @@ queue_event(TriggerData *trigger)
 }
 
 /*
- * Note what is the last number when the transaction commits.  The table is made
- * here, because nothing may fail after that.
+ * NULL if it is only to be found and there is none.  The current transaction
+ * has pointers to the entries that it has made.
  */
-static void
-remember_number(int64 id, int64 number)
+static LastAssigned *
+last_assigned_entry(int64 allocator_id, HASHACTION action)
 {
-	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
-	LastAssigned *kept = palloc(sizeof(LastAssigned));
+	LastAssigned key = {{allocator_id, sk_allocator_table()}};
+	LastAssigned *entry;
+	bool		found;
 
-	if (last_assigned != NULL && hash_get_num_entries(last_assigned) >= SK_MAX_LAST_ASSIGNED)
+	if (last_assigned != NULL && action == HASH_ENTER &&
+		numbering->assignments == NIL &&
+		hash_get_num_entries(last_assigned) >= SK_MAX_LAST_ASSIGNED)
 	{
 		hash_destroy(last_assigned);
 		last_assigned = NULL;
 	}
 	if (last_assigned == NULL)
 	{
-		HASHCTL		ctl = {.keysize = sizeof(kept->key),.entrysize = sizeof(LastAssigned)};
+		HASHCTL		ctl = {.keysize = sizeof(key.key),.entrysize = sizeof(LastAssigned)};
 
 		last_assigned = hash_create("spanner_keys last numbers", 16, &ctl,
 									HASH_ELEM | HASH_BLOBS);
 	}
+	entry = hash_search(last_assigned, &key.key, action, &found);
+	if (entry != NULL && !found)
+		entry->is_committed = false;
+	return entry;
+}
+
+/* The entry is made here, because nothing may fail after the commit. */
+static void
+remember_number(int64 id, int64 number)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	Assignment *kept = palloc(sizeof(Assignment));
+
 	Assert(numbering->progress.assignments <= list_length(numbering->assignments));
-	kept->key.allocator_id = id;
-	kept->key.table = sk_allocator_table();
+	kept->entry = last_assigned_entry(id, HASH_ENTER);
 	kept->number = number;
 	/* those behind are of subtransactions that were rolled back */
 	numbering->assignments =
@@ -760,13 +785,17 @@ remember_number(int64 id, int64 number)
 static void
 forget_numbers(Node *command)
 {
-	if (IsA(command, DiscardStmt) && last_assigned != NULL &&
-		(((DiscardStmt *) command)->target == DISCARD_ALL ||
-		 ((DiscardStmt *) command)->target == DISCARD_SEQUENCES))
-	{
-		hash_destroy(last_assigned);
-		last_assigned = NULL;
-	}
+	HASH_SEQ_STATUS status;
+	LastAssigned *entry;
+
+	if (!IsA(command, DiscardStmt) || last_assigned == NULL ||
+		(((DiscardStmt *) command)->target != DISCARD_ALL &&
+		 ((DiscardStmt *) command)->target != DISCARD_SEQUENCES))
+		return;
+	/* the current transaction has pointers to the entries */
+	hash_seq_init(&status, last_assigned);
+	while ((entry = hash_seq_search(&status)) != NULL)
+		entry->is_committed = false;
 }
 
 /*
@@ -1195,13 +1224,12 @@ end_transaction(XactEvent event, void *arg)
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
-			for (int i = 0; event == XACT_EVENT_COMMIT && last_assigned != NULL && i < count; i++)
+			for (int i = 0; event == XACT_EVENT_COMMIT && i < count; i++)
 			{
-				LastAssigned *kept = list_nth(numbering->assignments, i);
-				LastAssigned *entry = hash_search(last_assigned, &kept->key, HASH_ENTER_NULL, NULL);
+				Assignment *kept = list_nth(numbering->assignments, i);
 
-				if (entry != NULL)
-					entry->number = kept->number;
+				kept->entry->number = kept->number;
+				kept->entry->is_committed = true;
 			}
 			/* it goes with the memory of the transaction */
 			numbering = NULL;
@@ -1351,18 +1379,13 @@ spanner_last_assigned(PG_FUNCTION_ARGS)
 	SkAllocator *allocator =
 		sk_allocator_find(text_to_cstring(PG_GETARG_TEXT_PP(0)), 0);
 	ArrayType  *series = sk_series_of_argument(fcinfo, 1);
-	LastAssigned *entry = NULL;
+	LastAssigned *entry;
 
 	sk_allocator_check_usage(allocator);
 	if (series != NULL)
 		allocator = sk_allocator_by_series(allocator->id, series, false);
-	if (allocator != NULL && last_assigned != NULL)
-	{
-		LastAssigned key = {{allocator->id, sk_allocator_table()}};
-
-		entry = hash_search(last_assigned, &key.key, HASH_FIND, NULL);
-	}
-	if (entry == NULL)
+	entry = allocator == NULL ? NULL : last_assigned_entry(allocator->id, HASH_FIND);
+	if (entry == NULL || !entry->is_committed)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(entry->number);
 }
