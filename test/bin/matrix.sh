@@ -20,7 +20,7 @@
 set -u
 here=$(dirname "$(realpath "$0")")
 releases=(15 16 17 18 19)
-upgrades=(15-16 15-17 15-18 15-19 16-17 17-18 18-19)
+upgrades=(15-16 15-17 15-18 15-19 16-17 16-18 16-19 17-18 17-19 18-19)
 [ $# -gt 0 ] || [ -n "${TESTS:-}" ] || set -- "${releases[@]}" "${upgrades[@]}"
 [ $# -gt 0 ] || set -- "${releases[@]}"
 
@@ -40,7 +40,7 @@ fi
 cluster_init
 chmod 755 "$cluster_dir"
 cluster_copy_source "$cluster_dir/src"
-export TESTS=${TESTS:-build install regress regress-preload isolation planner functions rights tap}
+export TESTS=${TESTS:-build install regress regress-preload isolation planner functions ddl values rights tap}
 good=0
 bad=0
 
