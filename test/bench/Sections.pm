@@ -152,7 +152,8 @@ sub commands
 
 		push @rows, [ $what{$name}, number($count[0]), map({ sprintf('x %.2f', $count[$_] / $count[0]) } 1, 2),
 			number($time[0]), map { sprintf('x %.2f', $time[$_] / $time[0]) } 1, 2 ];
-		bar('ddl', "instructions of $what{$name}, $where[$_], without the extension = 1", $count[ $_ + 1 ] / $count[0], '<=', $limit{$name}[$_])
+		bar('ddl', "instructions of $what{$name}, $where[$_], without the extension = 1", $count[ $_ + 1 ] / $count[0], '<=', $limit{$name}[$_],
+			'a label is stored for the sequence, and the table is read again after it')
 		  foreach 0 .. $#{ $limit{$name} // [] };
 	}
 	foreach my $draw ([ 'nothing preloaded', 'unused', 'a plain sequence', 0.7 ], [ 'nothing preloaded', 'kind', 'a bound sequence', 0.7 ],
@@ -163,7 +164,8 @@ sub commands
 		my @least = map { $least->($_, $parameter, 'least') } 'plain', $case;
 
 		push @draws, [ $from, $how, map({ number($_) } @least), map { spread(values_of('ddl', $_, $parameter, 'p50')) } 'plain', $case ];
-		bar('ddl', "first draw of a session, $from, $how, ms more than core `nextval`", $least[1] - $least[0], '<=', $limit);
+		bar('ddl', "first draw of a session, $from, $how, ms more than core `nextval`", $least[1] - $least[0], '<=', $limit,
+			$how eq 'preloaded' ? 'a session looks up the kind or the allocator, and the functions of the extension, once' : 'most of it loads the library, once a session');
 	}
 	return "Commands of one session, each a transaction, in a database without the extension, with it but unused, and with a default kind (bit_reversed_positive): instructions, counted by callgrind, and CPU time in µs, the least of the rounds.\n\n"
 	  . table('lrrrrrr', [ '', 'instructions', 'unused', 'default kind', 'CPU time, µs', 'unused', 'default kind' ], @rows)
@@ -436,18 +438,20 @@ sub allocator_bars
 {
 	my $fast = 'clients=50 commit=0';
 	my $slow = 'clients=50 commit=20';
+	my $shares = 'the worker that fills the pool needs a processor, and 50 clients keep them busy';
 	my $ratio = sub { return median(ratios('allocator', @_, 'values/s')) };
 
-	bar('allocator', 'async_batch, 50 clients, no allocator = 1', $ratio->('async_batch', 'none', $fast), '>=', 0.95);
-	bar('allocator', 'async_batch, adaptive, 50 clients, no allocator = 1', $ratio->('adaptive', 'none', $fast), '>=', 0.95);
+	bar('allocator', 'async_batch, 50 clients, no allocator = 1', $ratio->('async_batch', 'none', $fast), '>=', 0.95, $shares);
+	bar('allocator', 'async_batch, adaptive, 50 clients, no allocator = 1', $ratio->('adaptive', 'none', $fast), '>=', 0.95, $shares);
 	bar('allocator', 'async_batch, adaptive, p99 above that of no allocator, ms',
-		median(values_of('allocator', 'adaptive', $fast, 'p99')) - median(values_of('allocator', 'none', $fast, 'p99')), '<=', 1);
+		median(values_of('allocator', 'adaptive', $fast, 'p99')) - median(values_of('allocator', 'none', $fast, 'p99')), '<=', 1, $shares);
 	bar('allocator', 'batch 200, 50 clients, no allocator = 1', $ratio->('batch', 'none', $fast), '>=', 0.9);
 	bar('allocator', 'async, 50 clients, no allocator = 1', $ratio->('async', 'none', $fast), '>=', 0.75);
 	bar('allocator', 'on_commit with early lock release, commits of 20 ms, sync = 1', $ratio->('on_commit_early', 'sync', $slow), '>=', 30);
 	bar('allocator', 'the same, ordinary insert = 1', $ratio->('on_commit_early', 'insert', $slow), '>=', 0.9);
 	bar('allocator', 'first draw of a session, ms more than core `nextval`',
-		median(values_of('allocator', 'adaptive', 'first draw', 'p50')) - median(values_of('allocator', 'nextval', 'first draw', 'p50')), '<=', 0.1);
+		median(values_of('allocator', 'adaptive', 'first draw', 'p50')) - median(values_of('allocator', 'nextval', 'first draw', 'p50')), '<=', 0.1,
+		'a session looks up the allocator, the rights to it, and its functions, once');
 	bar('allocator', '100,000 values of mode sync in one statement, ms',
 		median(values_of('allocator', 'sync', 'values=100000', 'time')), '<=', 1000);
 	bar('allocator', "async_batch in one query, $_ client" . ($_ == 1 ? '' : 's') . ", core `nextval` = 1", $ratio->('adaptive', 'nextval', "clients=$_ values=10000"), '>=', 1)
@@ -468,6 +472,7 @@ sub numbering_bars
 {
 	my ($ratio) = @_;
 	my $work = 'clients=50 one row and work';
+	my $of_series = 'a row is numbered by more instructions, as without series, and series seldom wait for each other';
 	my $p99 = sub { return median(ratios('allocator', @_, 'p99')) };
 
 	foreach my $clients (1, 8, 50)
@@ -475,18 +480,19 @@ sub numbering_bars
 		my ($who, $parameter) = ($clients == 1 ? '1 client' : "$clients clients", "clients=$clients one row");
 
 		bar('allocator', "one row in round trips numbered by $_, $who, counter of an UPDATE = 1",
-			$ratio->($_, 'update', "clients=$clients round trips"), '>=', 1) foreach qw(sync on_commit);
+			$ratio->($_, 'update', "clients=$clients round trips"), '>=', 1, more_instructions()) foreach qw(sync on_commit);
 		bar('allocator', "one row numbered by sync, $who, counter of an UPDATE = 1", $ratio->('sync', 'update', $parameter), '>=', 0.95, more_instructions());
 		bar('allocator', "one row numbered by on_commit, $who, counter of an UPDATE = 1", $ratio->('on_commit', 'update', $parameter), '>=', 0.95, more_instructions());
-		bar('allocator', "p99 of sync, $who, counter of an UPDATE = 1", $p99->('sync', 'update', $parameter), '<=', 1);
-		bar('allocator', "one row numbered by sync, 20 series, $who, counters of INSERT … ON CONFLICT = 1", $ratio->('sync_by_key', 'update_by_key', $parameter), '>=', 1);
-		bar('allocator', "one row numbered by on_commit, 20 series, $who, counters of INSERT … ON CONFLICT = 1", $ratio->('on_commit_by_key', 'update_by_key', $parameter), '>=', 0.95);
+		bar('allocator', "p99 of sync, $who, counter of an UPDATE = 1", $p99->('sync', 'update', $parameter), '<=', 1, 'who waits for the counter waits for a processor, too');
+		bar('allocator', "one row numbered by sync, 20 series, $who, counters of INSERT … ON CONFLICT = 1", $ratio->('sync_by_key', 'update_by_key', $parameter), '>=', 1, $of_series);
+		bar('allocator', "one row numbered by on_commit, 20 series, $who, counters of INSERT … ON CONFLICT = 1", $ratio->('on_commit_by_key', 'update_by_key', $parameter), '>=', 0.95, $of_series);
 	}
 	bar('allocator', 'one row numbered by on_commit, 50 clients with 10 ms of work, counter of an UPDATE = 1', $ratio->('on_commit', 'update', $work), '>=', 5);
 	bar('allocator', 'one row numbered by sync, 50 clients with 10 ms of work, counter of an UPDATE = 1', $ratio->('sync', 'update', $work), '>=', 1);
-	bar('allocator', "p99 of $_, 50 clients with 10 ms of work, counter of an UPDATE = 1", $p99->($_, 'update', $work), '<=', 1.2) foreach qw(sync on_commit);
+	bar('allocator', "p99 of $_, 50 clients with 10 ms of work, counter of an UPDATE = 1", $p99->($_, 'update', $work), '<=', 1.2, 'who waits for the counter waits for a processor, too') foreach qw(sync on_commit);
 	bar('allocator', 'async_batch, adaptive, one value a transaction, 50 clients, core `nextval` = 1', $ratio->('adaptive', 'nextval', 'clients=50 one value'), '>=', 1);
-	bar('allocator', 'p99 of async_batch, adaptive, one value a transaction, 50 clients, core `nextval` = 1', $p99->('adaptive', 'nextval', 'clients=50 one value'), '<=', 1);
+	bar('allocator', 'p99 of async_batch, adaptive, one value a transaction, 50 clients, core `nextval` = 1', $p99->('adaptive', 'nextval', 'clients=50 one value'), '<=', 1,
+		'who finds the pool empty waits for the worker, which has to get a processor');
 	many_rows_bars();
 }
 
@@ -499,7 +505,8 @@ sub many_rows_bars
 		'every row has a second version, and a second entry in the index of the key; insert and update by hand take ' . number($time->('update', 'nextval') // 0));
 	bar('allocator', '200,000 rows of a transaction, on_commit, fillfactor 45, insert with `nextval` = 1', $time->('with_room', 'nextval'), '<=', 2);
 	bar('allocator', '200,000 rows of a transaction, on_commit, insert and update by hand = 1', $time->('on_commit', 'update'), '<=', 1.25);
-	bar('allocator', '200,000 rows of a transaction, on_commit, 20 series, one counter = 1', $time->('on_commit_by_key', 'on_commit'), '<=', 1.5);
+	bar('allocator', '200,000 rows of a transaction, on_commit, 20 series, one counter = 1', $time->('on_commit_by_key', 'on_commit'), '<=', 1.5,
+		'rows are written in the order of their series, so each page of the table is visited for each series');
 }
 
 # One row in each transaction, beside the counters that people write by hand.
@@ -589,7 +596,8 @@ sub planner
 			times(ratios('planner', 'by hand', 'with', $parameter, 'time')) ];
 		next if !values_of('planner', 'without', $parameter, 'time');
 		bar('planner', $others[-1][0] . ', ' . part($parameter, 'shards') . ' shards, without the features = 1',
-			median(ratios('planner', 'with', 'without', $parameter, 'time')), '<=', 1.3);
+			median(ratios('planner', 'with', 'without', $parameter, 'time')), '<=', 1.3,
+			'the shard is looked for in every condition and in every pair of tables that can be joined');
 	}
 	foreach my $shards (distinct(map { part($_, 'shards') } @pages))
 	{
