@@ -120,7 +120,8 @@ foreach my $move ([ 'ord_p0', 'server2' ], [ 'ord_p0', 'server3', '500000' ], [ 
 	}
 	ok(splits_at_last(@words) || $err =~ /is on that server already|is not within partition/, "@words");
 }
-kill 'TERM', @writers;
+# by TERM they would end as this program does, and stop the servers
+kill 'KILL', @writers;
 waitpid $_, 0 foreach @writers;
 note "$kills kills";
 
