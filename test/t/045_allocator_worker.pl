@@ -181,6 +181,7 @@ SKIP:
 }
 
 # Many rows at once: of each, little is noted that is looked at for the next, and as many rows are read.
+# Core's events are not counted, of which 16.4 keeps those of an UPDATE.
 sub cost
 {
 	my ($rows) = @_;
@@ -189,7 +190,7 @@ sub cost
 		BEGIN;
 		INSERT INTO spanner.allocator (name, owner_role) SELECT 'row ' || i, 'pg_monitor' FROM generate_series(1, $rows) i;
 		UPDATE spanner.allocator SET max_value = 1000 WHERE name LIKE 'row %';
-		SELECT sum(used_bytes) AS bytes FROM pg_backend_memory_contexts \\gset
+		SELECT sum(used_bytes) AS bytes FROM pg_backend_memory_contexts WHERE name <> 'AfterTriggerEvents' \\gset
 		SELECT :bytes, seq_tup_read + idx_tup_fetch FROM pg_stat_xact_all_tables WHERE relid = 'spanner.allocator'::regclass;
 		ROLLBACK});
 }
