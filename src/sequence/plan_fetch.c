@@ -121,16 +121,12 @@ static Const *constant_sequence(Node *node);
 static bool is_bound_call(Node *node);
 static Expr *ascending_fetch(Query *query, FuncExpr *call, int rows);
 static bool lift_call(PlannerInfo *root, const Const *sequence);
-static void lift_fetches(Query *insert);
+static bool lift_fetches(Query *source, int location);
 static TargetEntry *find_use(Query *query, AttrNumber column,
 							 SkLiftedFetch *lifted);
 static void lift_fetch(Query *query, TargetEntry *use, SkLiftedFetch *lifted,
 					   List *rows, AttrNumber column);
-static List *only_values(Query *query, int *varno);
 static bool is_same_in_all(List *rows, AttrNumber column);
-static bool calls_sql(Node *node, void *context);
-static bool is_sql(Oid function, void *context);
-static Oid	function_language(Oid function);
 static TargetEntry *only_use(Query *query, int varno, AttrNumber column);
 static Node *lift_mutator(Node *node, void *context);
 static bool map_identities(Node *node, void *context);
@@ -358,7 +354,8 @@ ascend_insert(Query *insert)
 	rows = insert_rows(insert, true);
 	if (rows > 0)
 		ascend_calls(sorted_source(insert), rows);
-	lift_fetches(insert);
+	if (sorts_values(insert))
+		(void) lift_fetches(sorted_source(insert), -1);
 }
 
 static void
@@ -571,15 +568,19 @@ sees_state(Node *node, void *context)
 static bool
 function_sees_state(Oid function, void *context)
 {
-	Oid			language;
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Form_pg_proc form;
+	bool		result;
 
-	if (func_volatile(function) != PROVOLATILE_VOLATILE)
-		return false;
-	if (function == F_LASTVAL || function == sk_function(SK_FUNCTION_LASTVAL) ||
-		get_func_nargs(function) > 0)
-		return true;
-	language = function_language(function);
-	return language != INTERNALlanguageId && language != ClanguageId;
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	form = (Form_pg_proc) GETSTRUCT(tuple);
+	result = form->provolatile == PROVOLATILE_VOLATILE &&
+		(function == F_LASTVAL || function == sk_function(SK_FUNCTION_LASTVAL) ||
+		 form->pronargs > 0 ||
+		 (form->prolang != INTERNALlanguageId && form->prolang != ClanguageId));
+	ReleaseSysCache(tuple);
+	return result;
 }
 
 /* Is it a call of core's nextval, or of ours? */
@@ -632,72 +633,52 @@ ascending_fetch(Query *query, FuncExpr *call, int rows)
 }
 
 /*
- * Have a call take the place of a column of a VALUES list, if it is that in all
- * of its rows.
+ * Have a call of nextval that "root" plans take the place of a column of a VALUES
+ * list.  "sequence" is its argument.
  *
- * "sequence" is the argument of a call of nextval that "root" plans.  Where in
- * the text it stands tells whether the call is in the first row, and of which
- * column.  The planner has finished the output of the query by then, and asks
- * for the calls in the other rows later: those are gone.  Were it to copy the
- * rows before, they would only fetch values that nobody uses.
+ * The planner has finished the output of the query by then, and looks at the
+ * first row.  It asks for the calls in the other rows later: those are gone.
+ * Were it to copy the rows before, they would only fetch values that nobody uses.
  */
 static bool
 lift_call(PlannerInfo *root, const Const *sequence)
 {
-	SkLiftedFetch lifted;
-	List	   *rows;
-
-	if (root == NULL || root->parent_root == NULL || sequence->location < 0 ||
-		!sorts_values(root->parent_root->parse))
-		return false;
-	rows = only_values(root->parse, &lifted.varno);
-	for (AttrNumber column = 1;
-		 rows != NIL && column <= list_length(linitial(rows)); column++)
-	{
-		Const	   *first = constant_sequence(list_nth(linitial(rows), column - 1));
-		TargetEntry *use;
-
-		if (first == NULL || first->location != sequence->location)
-			continue;
-		lifted.column = column;
-		use = only_use(root->parse, lifted.varno, column);
-		if (use == NULL || !is_same_in_all(rows, column) ||
-			calls_sql((Node *) rows, NULL) ||
-			calls_sql((Node *) root->parse->targetList, NULL))
-			return false;
-		lift_fetch(root->parse, use, &lifted, rows, column);
-		return true;
-	}
-	return false;
+	return root != NULL && root->parent_root != NULL && sequence->location >= 0 &&
+		sorts_values(root->parent_root->parse) &&
+		lift_fetches(root->parse, sequence->location);
 }
 
 /*
- * The same for an INSERT that is not being planned yet.
+ * Have fetches take the place of the columns of a VALUES list that are a call of
+ * nextval in all rows.
  *
- * The fetch takes the place of the column in the SELECT that sorts, below which
- * there may be others.
+ * They are in the SELECT that sorts, below which there may be others.  Where in
+ * the text it stands tells one call from another: is it one of these whose
+ * argument is at "location"?  The text of a function in SQL has places of its own,
+ * but one that fetches is volatile, and sees_state() has seen it.
  */
-static void
-lift_fetches(Query *insert)
+static bool
+lift_fetches(Query *source, int location)
 {
-	Query	   *source = sorted_source(insert);
-	List	   *rows;
+	List	   *rows = values_lists(source);
+	bool		result = false;
 
-	if (!sorts_values(insert))
-		return;
-	rows = values_lists(source);
-	for (AttrNumber column = 1; column <= list_length(linitial(rows)); column++)
+	for (AttrNumber column = 1;
+		 rows != NIL && column <= list_length(linitial(rows)); column++)
 	{
+		Node	   *call = list_nth(linitial(rows), column - 1);
 		SkLiftedFetch lifted;
 		TargetEntry *use;
 
-		if (!is_bound_call(list_nth(linitial(rows), column - 1)) ||
-			!is_same_in_all(rows, column))
+		if (!is_bound_call(call) || !is_same_in_all(rows, column))
 			continue;
 		use = find_use(source, column, &lifted);
-		if (use != NULL)
-			lift_fetch(source, use, &lifted, rows, column);
+		if (use == NULL)
+			continue;
+		result |= constant_sequence(call)->location == location;
+		lift_fetch(source, use, &lifted, rows, column);
 	}
+	return result;
 }
 
 /*
@@ -741,28 +722,6 @@ lift_fetch(Query *query, TargetEntry *use, SkLiftedFetch *lifted, List *rows,
 	}
 }
 
-/* The rows of the only VALUES list that a query reads, and its number. */
-static List *
-only_values(Query *query, int *varno)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	*varno = 0;
-	foreach(lc, query->rtable)
-	{
-		RangeTblEntry *rte = lfirst(lc);
-
-		if (rte->rtekind != RTE_VALUES)
-			continue;
-		if (result != NIL)
-			return NIL;
-		result = rte->values_lists;
-		*varno = foreach_current_index(lc) + 1;
-	}
-	return result;
-}
-
 static bool
 is_same_in_all(List *rows, AttrNumber column)
 {
@@ -776,35 +735,6 @@ is_same_in_all(List *rows, AttrNumber column)
 			return false;
 	}
 	return true;
-}
-
-/* A function in SQL may be inlined, and its text has places of its own. */
-static bool
-calls_sql(Node *node, void *context)
-{
-	return node != NULL &&
-		(check_functions_in_node(node, is_sql, NULL) ||
-		 expression_tree_walker(node, calls_sql, context));
-}
-
-static bool
-is_sql(Oid function, void *context)
-{
-	return function_language(function) == SQLlanguageId;
-}
-
-/* InvalidOid for a function that is gone. */
-static Oid
-function_language(Oid function)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Oid			result;
-
-	if (!HeapTupleIsValid(tuple))
-		return InvalidOid;
-	result = ((Form_pg_proc) GETSTRUCT(tuple))->prolang;
-	ReleaseSysCache(tuple);
-	return result;
 }
 
 /*
