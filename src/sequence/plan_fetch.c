@@ -10,10 +10,7 @@
  *			 THEN spanner_internal.map_counter(next value of s, 's') END
  *
  * and one of the other functions, or for a sequence that is known at run time only, as
- *
- *		CASE WHEN spanner_internal.may_call('currval') THEN spanner.currval(...) END
- *
- * The README says why.  A statement that writes a former identity column fetches
+ * our function of that name.  The README says why.  A statement that writes a former identity column fetches
  * without the CASE: the executor asks for the right to write the column.
  *
  * Where the rows of an INSERT are to come back in order, in exactly the form
@@ -209,13 +206,11 @@ plan_nextval(PlannerInfo *root, FuncExpr *call)
 								 list_make2(next, copyObject(sequence))));
 }
 
-/* A function of ours in the place of one of core. */
+/* A function of ours in the place of one of core, for which it asks the same rights. */
 static Expr *
 plan_ours(FuncExpr *call, SkFunction function)
 {
-	return make_case(make_call(SK_FUNCTION_MAY_CALL, BOOLOID,
-							   list_make1(sk_make_oid(REGPROCEDUREOID, call->funcid))),
-					 make_call(function, INT8OID, call->args));
+	return make_call(function, INT8OID, call->args);
 }
 
 /* A value that is fetched only by who may call nextval for it, if "query" does not decide that. */

@@ -52,13 +52,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 -- Calls of nextval and the like are planned as these.  They are STABLE, so that
 -- they do not count as volatile by themselves: what they check or map does.
--- This one checks that the user may call a function.
-CREATE FUNCTION spanner_internal.may_call(called regprocedure)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'spanner_may_call'
-LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-
--- Check that the user may fetch from a sequence by calling a function.
+-- This one checks that the user may fetch from a sequence by calling a function.
 -- The planner does not evaluate what returns a record, not even for an estimate:
 -- EXPLAIN needs no right to use the sequence.
 CREATE FUNCTION spanner_internal.may_draw(sequence regclass, called regprocedure)

@@ -86,7 +86,6 @@ PG_FUNCTION_INFO_V1(spanner_unmap_value);
 PG_FUNCTION_INFO_V1(spanner_ascending_nextval);
 PG_FUNCTION_INFO_V1(spanner_currval);
 PG_FUNCTION_INFO_V1(spanner_lastval);
-PG_FUNCTION_INFO_V1(spanner_may_call);
 PG_FUNCTION_INFO_V1(spanner_may_draw);
 
 static int64 fetch_counter(SkBinding *binding, Oid called);
@@ -653,16 +652,4 @@ spanner_may_draw(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
 		check_fetch(PG_GETARG_OID(0), PG_GETARG_OID(1));
 	PG_RETURN_NULL();
-}
-
-/*
- * spanner_internal.may_call(called regprocedure) returns boolean
- *
- * True, or an error if the current user may not execute the function.
- */
-Datum
-spanner_may_call(PG_FUNCTION_ARGS)
-{
-	sk_check_execute(PG_GETARG_OID(0));
-	PG_RETURN_BOOL(true);
 }

@@ -234,7 +234,7 @@ sub plant_functions
 my @drawing = (
 	'nextval(regclass) bigint', 'currval(regclass) bigint', 'lastval() bigint', 'setval(regclass, bigint) bigint',
 	'setval(regclass, bigint, boolean) bigint', 'map_counter(bigint, regclass) bigint', 'map_counter(regclass, bigint) bigint',
-	'may_draw(regclass, regprocedure) boolean', 'may_call(regprocedure) boolean', 'ascending_nextval(regclass, integer) bigint');
+	'may_draw(regclass, regprocedure) boolean', 'ascending_nextval(regclass, integer) bigint');
 my @called = ('convert_column(text, text) regclass', 'shard_id(integer, bigint) integer');
 
 foreach my $schema ('spanner', 'spanner_internal')

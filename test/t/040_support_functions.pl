@@ -205,7 +205,7 @@ foreach (
 
 # An extension that misses a function, as between the installation of a newer
 # library and ALTER EXTENSION UPDATE, does not make bound sequences plain.
-foreach my $function ('spanner_internal.may_call(regprocedure)', 'spanner_internal.may_draw(regclass, regprocedure)', 'spanner.lastval()')
+foreach my $function ('spanner_internal.may_draw(regclass, regprocedure)', 'spanner.lastval()')
 {
 	my $database = create_copy();
 
