@@ -46,6 +46,13 @@ typedef struct SkOption
 	const char *value;
 } SkOption;
 
+/* The values from min to max.  Zeros mean that there are none. */
+typedef struct SkRange
+{
+	int64		min;
+	int64		max;
+} SkRange;
+
 /* What an identity column allowed before it was bound. */
 typedef enum SkIdentity
 {
@@ -58,12 +65,8 @@ typedef enum SkIdentity
 typedef struct SkSequenceOptions
 {
 	int			bits;			/* values are in [1, 2^bits - 2] */
-	bool		has_skip_range;
-	int64		skip_range_min; /* values in [min, max] are skipped */
-	int64		skip_range_max;
-	int64		given_min;		/* as are those in [min, max], which must not
-								 * come again; zeros if there are none */
-	int64		given_max;
+	SkRange		skip_range;		/* these values are skipped */
+	SkRange		given;			/* as are these, which must not come again */
 	int64		since;			/* the counter at which the kind began */
 	SkIdentity	identity;
 	int64		max_counter;	/* the last counter that has a value */

@@ -10,15 +10,7 @@
 #ifndef SK_COUNTER_H
 #define SK_COUNTER_H
 
-/*
- * The values from min to max.  Zeros mean that there are none: a sequence with
- * a kind gives positive values only.
- */
-typedef struct SkRange
-{
-	int64		min;
-	int64		max;
-} SkRange;
+#include "sequence/access_method.h"
 
 extern SkRange sk_range_cover(SkRange a, SkRange b);
 extern bool sk_range_contains(SkRange outer, SkRange inner);
@@ -34,6 +26,7 @@ sk_range(int64 min, int64 max)
 	return result;
 }
 
+/* A sequence with a kind gives positive values only. */
 static inline bool
 sk_range_is_empty(SkRange range)
 {

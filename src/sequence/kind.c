@@ -68,8 +68,7 @@ static void parse_own_options(const SequenceAccessMethod *am,
 static SkIdentity parse_identity(const SkOption *option);
 static void refuse_duplicates(List *options);
 static void check_bits(int64 bits, int width);
-static void check_skip_range(SkSequenceOptions *options, bool has_min,
-							 bool has_max);
+static void check_skip_range(const SkRange *range, bool has_min, bool has_max);
 
 /*
  * sk_default_kind_init
@@ -201,7 +200,7 @@ sk_kind_make(const SkLabel *label, int width)
 			own = lappend(own, option);
 	}
 	check_bits(result->bits, width);
-	check_skip_range(result,
+	check_skip_range(&result->skip_range,
 					 sk_label_option(label->options, "skip_range_min") != NULL,
 					 sk_label_option(label->options, "skip_range_max") != NULL);
 	result->max_counter = (int64) ((UINT64CONST(1) << result->bits) - 2);
@@ -227,13 +226,13 @@ sk_kind_parts(const SkKind *kind)
 
 	label->kind = method_name(kind->am);
 	sk_label_set_int64(label, "bits", options->bits);
-	if (options->has_skip_range)
+	if (!sk_range_is_empty(options->skip_range))
 	{
-		sk_label_set_int64(label, "skip_range_min", options->skip_range_min);
-		sk_label_set_int64(label, "skip_range_max", options->skip_range_max);
+		sk_label_set_int64(label, "skip_range_min", options->skip_range.min);
+		sk_label_set_int64(label, "skip_range_max", options->skip_range.max);
 	}
-	if (options->given_max > 0)
-		sk_label_set_range(label, "given", sk_given_range(options));
+	if (!sk_range_is_empty(options->given))
+		sk_label_set_range(label, "given", options->given);
 	if (options->since > 1)
 		sk_label_set_int64(label, "since", options->since);
 	if (options->identity != SK_IDENTITY_NONE)
@@ -482,11 +481,11 @@ take_common_option(SkSequenceOptions *options, const SkOption *option)
 		options->bits = (bits < 0 || bits > 64) ? 0 : (int) bits;
 	}
 	else if (strcmp(option->name, "skip_range_min") == 0)
-		options->skip_range_min = sk_option_int64(option);
+		options->skip_range.min = sk_option_int64(option);
 	else if (strcmp(option->name, "skip_range_max") == 0)
-		options->skip_range_max = sk_option_int64(option);
+		options->skip_range.max = sk_option_int64(option);
 	else if (strcmp(option->name, "given") == 0)
-		sk_set_given_range(options, sk_option_range(option));
+		options->given = sk_option_range(option);
 	else if (strcmp(option->name, "since") == 0)
 		options->since = sk_option_int64(option);
 	else if (strcmp(option->name, "identity") == 0)
@@ -597,9 +596,9 @@ check_bits(int64 bits, int width)
 				 errhint("Choose fewer bits, or use a new sequence of a wider type.")));
 }
 
-/* Raise Spanner's errors for a skip range, and note that there is one. */
+/* Raise Spanner's errors for a skip range. */
 static void
-check_skip_range(SkSequenceOptions *options, bool has_min, bool has_max)
+check_skip_range(const SkRange *range, bool has_min, bool has_max)
 {
 	if (!has_min && !has_max)
 		return;
@@ -608,16 +607,15 @@ check_skip_range(SkSequenceOptions *options, bool has_min, bool has_max)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("`skip_range_min` and `skip_range_max` have to be set together")));
-	if (options->skip_range_min > options->skip_range_max)
+	if (range->min > range->max)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("`skip_range_min` has to be lesser than or equal to `skip_range_max`")));
-	if (options->skip_range_max < 1)
+	if (sk_range_is_empty(*range))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("The sequence skipped range has to contain at least one positive value"),
 				 errhint("A sequence gives positive values only: leave the skip range out.")));
-	options->has_skip_range = true;
 }
 
 /*

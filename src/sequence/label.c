@@ -21,7 +21,6 @@
 
 #include "lib/stringinfo.h"
 
-#include "sequence/access_method.h"
 #include "sequence/label.h"
 
 StaticAssertDecl(SK_MAX_LABEL_LENGTH == 1024 && SK_MAX_LABEL_OPTIONS == 32,

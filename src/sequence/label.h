@@ -10,9 +10,6 @@
 #ifndef SK_LABEL_H
 #define SK_LABEL_H
 
-#include "nodes/pg_list.h"
-
-#include "sequence/access_method.h"
 #include "sequence/counter.h"
 
 /* No kind has a use for more; a longer text is refused before it is read. */

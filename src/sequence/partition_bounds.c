@@ -101,10 +101,10 @@ first_id(const SkSequenceOptions *options)
 {
 	int64		result = 1;
 
-	if (options->given_min <= 1)
-		result = Max(result, Min(options->given_max, PG_INT64_MAX - 1) + 1);
-	if (options->has_skip_range && options->skip_range_min <= 1)
-		result = Max(result, Min(options->skip_range_max, PG_INT64_MAX - 1) + 1);
+	if (options->given.min <= 1)
+		result = Max(result, Min(options->given.max, PG_INT64_MAX - 1) + 1);
+	if (options->skip_range.min <= 1)
+		result = Max(result, Min(options->skip_range.max, PG_INT64_MAX - 1) + 1);
 	return result;
 }
 

@@ -970,16 +970,16 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 
 	values[COL_BITS] = Int32GetDatum(options->bits);
 	nulls[COL_BITS] = false;
-	if (options->has_skip_range)
+	if (!sk_range_is_empty(options->skip_range))
 	{
-		values[COL_SKIP_RANGE_MIN] = Int64GetDatum(options->skip_range_min);
-		values[COL_SKIP_RANGE_MAX] = Int64GetDatum(options->skip_range_max);
+		values[COL_SKIP_RANGE_MIN] = Int64GetDatum(options->skip_range.min);
+		values[COL_SKIP_RANGE_MAX] = Int64GetDatum(options->skip_range.max);
 		nulls[COL_SKIP_RANGE_MIN] = nulls[COL_SKIP_RANGE_MAX] = false;
 	}
-	if (options->given_max > 0)
+	if (!sk_range_is_empty(options->given))
 	{
 		values[COL_GIVEN] = CStringGetTextDatum(psprintf(INT64_FORMAT ".." INT64_FORMAT,
-														 options->given_min, options->given_max));
+														 options->given.min, options->given.max));
 		nulls[COL_GIVEN] = false;
 	}
 	if (!may_see_counter(seqid) || !sequence_state(seqid, &next, &is_called, &used))

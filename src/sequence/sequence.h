@@ -17,7 +17,6 @@
 #include "nodes/primnodes.h"
 #include "storage/lockdefs.h"
 
-#include "sequence/access_method.h"
 #include "sequence/counter.h"
 #include "sequence/label.h"
 #include "spi/own_objects.h"
@@ -74,32 +73,8 @@ sk_is_in_range(const SkSequenceOptions *options, int64 value)
 static inline bool
 sk_is_skipped(const SkSequenceOptions *options, int64 value)
 {
-	return (options->has_skip_range &&
-			value >= options->skip_range_min && value <= options->skip_range_max) ||
-		(value >= options->given_min && value <= options->given_max);
-}
-
-/* What must never come again. */
-static inline SkRange
-sk_given_range(const SkSequenceOptions *options)
-{
-	return sk_range(options->given_min, options->given_max);
-}
-
-static inline void
-sk_set_given_range(SkSequenceOptions *options, SkRange given)
-{
-	options->given_min = given.min;
-	options->given_max = given.max;
-}
-
-/* What the user wants to be skipped. */
-static inline SkRange
-sk_skip_range(const SkSequenceOptions *options)
-{
-	if (!options->has_skip_range)
-		return sk_range(0, 0);
-	return sk_range(options->skip_range_min, options->skip_range_max);
+	return (value <= options->skip_range.max && value >= options->skip_range.min) ||
+		(value <= options->given.max && value >= options->given.min);
 }
 
 /* sequence.c */

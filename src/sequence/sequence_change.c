@@ -305,7 +305,7 @@ sk_change_sequence(SkSequence *seq, const SkSequenceChange *change)
 	seq->kind = new;
 	seq->former = NULL;
 	if (new != NULL)
-		seq->given = sk_given_range(new->options);
+		seq->given = new->options->given;
 	if (change->restarts)
 		seq->next = change->counter;
 	seq->is_called &= !change->restarts;
@@ -456,11 +456,11 @@ make_kind(SkSequence *seq, const SkSequenceChange *change)
 		 pg_strcasecmp(change->label.kind, seq->kind->am->name) == 0))
 		label = sk_kind_parts(seq->kind);
 	else if (!change->is_label && seq->kind != NULL &&
-			 seq->kind->options->has_skip_range)
+			 !sk_range_is_empty(seq->kind->options->skip_range))
 	{
 		/* the user's wish does not depend on the kind */
-		sk_label_set_int64(label, "skip_range_min", seq->kind->options->skip_range_min);
-		sk_label_set_int64(label, "skip_range_max", seq->kind->options->skip_range_max);
+		sk_label_set_int64(label, "skip_range_min", seq->kind->options->skip_range.min);
+		sk_label_set_int64(label, "skip_range_max", seq->kind->options->skip_range.max);
 	}
 	if (change->no_skip_range)
 	{
@@ -544,25 +544,25 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 		options->since = former->options->since;
 	else if (former != NULL)
 		given = sk_range_cover(counted, sk_range(1, last_value(former)));
-	range = sk_range_cover(sk_given_range(options), given);
-	if (change->is_label && !sk_range_contains(sk_given_range(options), given))
+	range = sk_range_cover(options->given, given);
+	if (change->is_label && !sk_range_contains(options->given, given))
 		refuse_label(seq, given, counted);
 	if (change->is_label)
 		return;
-	counted = sk_range_cover(sk_given_range(options), counted);
-	sk_set_given_range(options, range);
+	counted = sk_range_cover(options->given, counted);
+	options->given = range;
 	if (sk_range_contains(seq->given, range) && !change->for_rows)
 		return;
 	if (seq->kind == NULL && is_used && !change->for_rows)
-		options->given_max = add_waiting_fetches(seq, range.max, options->max_counter);
+		options->given.max = add_waiting_fetches(seq, range.max, options->max_counter);
 	if (sk_kind_reaches_value(new, start))
 	{
 		if (is_used && !change->for_rows)
 			ereport(NOTICE,
 					(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 					 errmsg("sequence \"%s\" skips the values %lld to %lld, which it may have given before",
-							get_rel_name(seq->seqid), (long long) options->given_min,
-							(long long) options->given_max)));
+							get_rel_name(seq->seqid), (long long) options->given.min,
+							(long long) options->given.max)));
 		return;
 	}
 	if (change->for_rows && sk_range_contains(counted, given))
@@ -570,9 +570,9 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 	if (!change->restarts)
 		refuse_new_mapping(seq, "Create a new sequence, or use spanner.alter_sequence() with restart_counter_with if repeated values do no harm.");
 	/* what plain counters have given can be skipped, perhaps */
-	sk_set_given_range(options, counted);
+	options->given = counted;
 	if (!sk_kind_reaches_value(new, start))
-		sk_set_given_range(options, sk_range(0, 0));
+		options->given = sk_range(0, 0);
 	ereport(WARNING,
 			(errcode(ERRCODE_WARNING),
 			 errmsg("sequence \"%s\" may later give values that it has given before",
@@ -683,7 +683,7 @@ sk_report_few_values(const SkSequence *seq, const SkSequenceOptions *options,
 		hint = "Give more bits.";
 	else if (options->bits < 63)
 		hint = "Change the column and its sequence to a wider type first.";
-	else if (options->has_skip_range)
+	else if (!sk_range_is_empty(options->skip_range))
 		hint = "Use a smaller skip range.";
 	ereport(ERROR,
 			(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
@@ -799,8 +799,8 @@ same_mapping(const SkKind *a, const SkKind *b)
 	SkKind		a_mapping = {a->am, &a_options};
 	SkKind		b_mapping = {b->am, &b_options};
 
-	a_options.has_skip_range = b_options.has_skip_range = false;
-	a_options.given_max = b_options.given_max = 0;
+	a_options.skip_range = b_options.skip_range = sk_range(0, 0);
+	a_options.given = b_options.given = sk_range(0, 0);
 	a_options.since = b_options.since = 1;
 	a_options.identity = b_options.identity = SK_IDENTITY_NONE;
 	return strcmp(sk_label_format(sk_kind_parts(&a_mapping)),
@@ -972,9 +972,9 @@ memory_label(const SkKind *former, SkRange given, int64 next)
 		SkSequenceOptions options = *former->options;
 		SkKind		plain = {former->am, &options};
 
-		options.has_skip_range = false;
+		options.skip_range = sk_range(0, 0);
 		options.identity = SK_IDENTITY_NONE;
-		sk_set_given_range(&options, given);
+		options.given = given;
 		label = sk_kind_parts(&plain);
 		option = palloc(sizeof(SkOption));
 		option->name = "former";

@@ -636,8 +636,8 @@ report_remaining(const SkSequence *seq, int64 before)
 {
 	const SkSequenceOptions *options = seq->kind->options;
 	int64		max_counter = options->max_counter;
-	double		left = (double) sk_remaining_values(max_counter, sk_given_range(options),
-													sk_skip_range(options));
+	double		left = (double) sk_remaining_values(max_counter, options->given,
+													options->skip_range);
 
 	if (before > max_counter / 2 && seq->next < before)
 		ereport(NOTICE,
@@ -872,7 +872,7 @@ judge_way(const SkSequence *seq, SkWay way, int64 others_min, SkGoal goal,
 	way.is_good = way.last <= others_min &&
 		way.last - seq->next < most_counters &&
 		(sk_range_is_empty(way.skipped) ||
-		 sk_remaining_values(max_counter, way.skipped, sk_skip_range(options)) > least_values);
+		 sk_remaining_values(max_counter, way.skipped, options->skip_range) > least_values);
 	way.cost = (double) way.last;
 	if (!sk_range_is_empty(way.skipped) && way.is_good)
 		way.cost += (double) way.skipped.max - (double) way.skipped.min +
@@ -906,7 +906,7 @@ counted_values(const SkSequence *seq, List *columns, List **relids)
 {
 	SkRange		none = {0, 0};
 	SkRange		given = seq->kind != NULL ? seq->given : none;
-	SkRange		skipped = seq->kind != NULL ? sk_skip_range(seq->kind->options) : none;
+	SkRange		skipped = seq->kind != NULL ? seq->kind->options->skip_range : none;
 
 	return psprintf("SELECT v, spanner_internal.unmap_value(v, '%u'::pg_catalog.regclass) AS c"
 					" FROM (%s) stored"
@@ -1106,7 +1106,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 		report_lock(seq);
 		seq->kind = sk_kind_make(wanted_label(fcinfo, seq), 63);
 		taken.max = seq->next - 1;
-		sk_set_given_range(seq->kind->options, taken);
+		seq->kind->options->given = taken;
 		sk_check_partitions(seq, ERROR);
 		PG_RETURN_OID(seq->seqid);
 	}
@@ -1128,7 +1128,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 								kind->options->max_counter / SK_MAX_ADVANCE);
 	if (is_small && taken.max > 0)
 		sk_label_set_range(&change.label, "given",
-						   sk_range_cover(taken, sk_given_range(kind->options)));
+						   sk_range_cover(taken, kind->options->given));
 	change.restarts = begins_anew(seq, kind);
 	change.counter = seq->form.seqstart;
 	sk_change_sequence(seq, &change);

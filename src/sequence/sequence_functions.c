@@ -274,18 +274,18 @@ report_out_of_range(SkBinding *binding, int64 value)
 static void
 report_exhausted(SkBinding *binding)
 {
-	const SkSequenceOptions *options = binding->options;
+	SkRange		skipped = binding->options->skip_range;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 			 errmsg("Sequence %s is exhausted", get_rel_name(binding->seqid)),
-			 options->has_skip_range ?
+			 !sk_range_is_empty(skipped) ?
 			 errdetail("%d counters in a row gave values in the skip range %lld to %lld.",
-					   SK_MAX_ATTEMPTS, (long long) options->skip_range_min,
-					   (long long) options->skip_range_max) :
+					   SK_MAX_ATTEMPTS, (long long) skipped.min,
+					   (long long) skipped.max) :
 			 errdetail("Its kind passed over %d counters in a row.",
 					   SK_MAX_ATTEMPTS),
-			 options->has_skip_range ?
+			 !sk_range_is_empty(skipped) ?
 			 errhint("Make the skip range smaller, or use a new sequence with more bits.") :
 			 errhint("Use a new sequence with more bits.")));
 }

@@ -91,7 +91,7 @@ parse_options(SkSequenceOptions *options, List *own)
 	if (has_fault("bits"))
 		options->bits = 64;
 	else if (has_fault("skip range"))
-		options->has_skip_range = true;
+		options->skip_range.max = 1;
 	else if (has_fault("last counter"))
 		options->max_counter++;
 	else if (has_fault("no counter"))
