@@ -53,12 +53,12 @@ typedef struct SkRange
 	int64		max;
 } SkRange;
 
-/* What an identity column allowed before it was bound. */
+/* What an identity column allowed before it was bound, as in pg_attribute. */
 typedef enum SkIdentity
 {
-	SK_IDENTITY_NONE,			/* not made from an identity column */
-	SK_IDENTITY_BY_DEFAULT,
-	SK_IDENTITY_ALWAYS
+	SK_IDENTITY_NONE = '\0',	/* not made from an identity column */
+	SK_IDENTITY_BY_DEFAULT = 'd',
+	SK_IDENTITY_ALWAYS = 'a'
 } SkIdentity;
 
 /* The options of one sequence, as its access method sees them. */

@@ -49,7 +49,7 @@
 static List *lock_tree(Oid table);
 static void change_dependency(Oid table, AttrNumber column, Oid seqid,
 							  char from, char to);
-static void set_identity(Oid table, const char *column, char identity);
+static void set_identity(Oid table, const char *column, SkIdentity identity);
 static bool drop_default(Oid table, const char *column, Oid seqid);
 static void give_default(Oid table, const char *column, Oid seqid);
 static void follow_partitions(Node *command, List *relations);
@@ -154,8 +154,6 @@ void
 sk_change_identity(Oid seqid, SkIdentity identity)
 {
 	bool		draws = identity == SK_IDENTITY_NONE;
-	char		mark = identity == SK_IDENTITY_ALWAYS ?
-		ATTRIBUTE_IDENTITY_ALWAYS : ATTRIBUTE_IDENTITY_BY_DEFAULT;
 	char		before = draws ? DEPENDENCY_INTERNAL : DEPENDENCY_AUTO;
 	Oid			table;
 	int32		column;
@@ -169,17 +167,13 @@ sk_change_identity(Oid seqid, SkIdentity identity)
 	{
 		Oid			relid = lfirst_oid(lc);
 
-		if (draws)
-		{
-			set_identity(relid, name, '\0');
-			give_default(relid, name, seqid);
-		}
-		else if (!drop_default(relid, name, seqid) && relid == table)
+		if (!draws && !drop_default(relid, name, seqid) && relid == table)
 			return;
-		else
-			set_identity(relid, name,
-						 relid == table || SK_PARTITIONS_HAVE_IDENTITY ?
-						 mark : '\0');
+		set_identity(relid, name,
+					 relid == table || SK_PARTITIONS_HAVE_IDENTITY ?
+					 identity : SK_IDENTITY_NONE);
+		if (draws)
+			give_default(relid, name, seqid);
 	}
 	change_dependency(table, column, seqid, before,
 					  draws ? DEPENDENCY_AUTO : DEPENDENCY_INTERNAL);
@@ -219,7 +213,7 @@ change_dependency(Oid table, AttrNumber column, Oid seqid, char from, char to)
 
 /* Set the identity of a column in the catalogs, if it is another. */
 static void
-set_identity(Oid table, const char *column, char identity)
+set_identity(Oid table, const char *column, SkIdentity identity)
 {
 	Relation	catalog = table_open(AttributeRelationId, RowExclusiveLock);
 	HeapTuple	tuple = SearchSysCacheCopyAttName(table, column);

@@ -797,25 +797,19 @@ add_column(List *columns, Oid relid, AttrNumber attnum)
 	return lappend(columns, column);
 }
 
-/*
- * What kind of identity a column is.
- */
+/* What kind of identity a column is. */
 static SkIdentity
 column_identity(Oid table, AttrNumber column)
 {
 	HeapTuple	tuple = SearchSysCacheAttNum(table, column);
-	char		identity;
+	SkIdentity	result;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for attribute %d of relation %u",
 			 column, table);
-	identity = ((Form_pg_attribute) GETSTRUCT(tuple))->attidentity;
+	result = ((Form_pg_attribute) GETSTRUCT(tuple))->attidentity;
 	ReleaseSysCache(tuple);
-
-	if (identity == ATTRIBUTE_IDENTITY_ALWAYS)
-		return SK_IDENTITY_ALWAYS;
-	return identity == ATTRIBUTE_IDENTITY_BY_DEFAULT ?
-		SK_IDENTITY_BY_DEFAULT : SK_IDENTITY_NONE;
+	return result;
 }
 
 /* The first parent of a table that has a column of that name. */

@@ -1392,7 +1392,6 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 {
 	CreateSeqStmt *stmt = makeNode(CreateSeqStmt);
 	List	   *options = identity != NULL ? list_copy(identity->options) : NIL;
-	SkIdentity	kind = SK_IDENTITY_NONE;
 	ObjectAddress address;
 
 	stmt->sequence = choose_name(rel, column, &options);
@@ -1404,10 +1403,8 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 	address = DefineSequence(NULL, stmt);
 	CommandCounterIncrement();
 
-	if (identity != NULL)
-		kind = identity->generated_when == ATTRIBUTE_IDENTITY_ALWAYS ?
-			SK_IDENTITY_ALWAYS : SK_IDENTITY_BY_DEFAULT;
-	if (bind_new_sequence(address.objectId, kind) != NULL)
+	if (bind_new_sequence(address.objectId, identity != NULL ?
+						  identity->generated_when : SK_IDENTITY_NONE) != NULL)
 	{
 		performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 		CommandCounterIncrement();
