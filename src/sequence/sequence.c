@@ -4,10 +4,6 @@
  *	  What the catalogs and the disk say of a sequence, and of the columns that
  *	  store its values.
  *
- * Values of a sequence are stored in the column that owns it, and in columns
- * whose default is its next value.  Anybody can write such a default, so only
- * tables of the sequence's owner count.
- *
  * src/sequence/sequence.c
  *
  *-------------------------------------------------------------------------
@@ -79,7 +75,6 @@ static bool is_migration_table(const char *name);
 static char *stored_label(Oid seqid);
 static bool is_memory(const char *label);
 static void read_label(SkSequence *seq, const char *text);
-static List *storing_columns(Oid seqid);
 static List *add_column(List *columns, Oid relid, AttrNumber attnum);
 static SkIdentity column_identity(Oid table, AttrNumber column);
 static Oid	parent_with_column(Oid relid, const char *column);
@@ -506,7 +501,7 @@ sk_sequence_read(Oid seqid)
 	seq->seqid = seqid;
 	seq->form = sk_sequence_form(seqid);
 	seq->width = sk_type_width(seq->form.seqtypid);
-	seq->columns = storing_columns(seqid);
+	seq->columns = sk_storing_columns(seqid, false);
 	seq->narrowest = sk_narrowest_column(seq->columns, &seq->column_width);
 	if (sk_sequence_owner(seqid, &seq->table, &column))
 	{
@@ -519,6 +514,65 @@ sk_sequence_read(Oid seqid)
 		read_label(seq, label);
 	(void) sequence_state(seqid, &seq->next, &seq->is_called, &seq->used);
 	return seq;
+}
+
+/*
+ * sk_storing_columns
+ *		The columns that store values of a sequence, as ObjectAddresses: the one that
+ *		owns it first, then those whose default is its next value.
+ *
+ * Nothing is locked: what uses the sequence can come at any time, and its command
+ * is followed then.  Views store nothing, and temporary tables nothing that stays.
+ * Anybody can write such a default, so only tables of the sequence's owner count:
+ * what others store must neither be read with that owner's rights nor decide about
+ * the sequence.  With "reports" there is a warning for each of those.
+ */
+List *
+sk_storing_columns(Oid seqid, bool reports)
+{
+	List	   *result = NIL;
+	Oid			table;
+	int32		attnum;
+	ListCell   *lc;
+
+	if (sk_sequence_owner(seqid, &table, &attnum))
+		result = add_column(result, table, attnum);
+	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
+	{
+		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
+		Oid			relid = column.objectId;
+
+		if (sk_fetched_sequence(default_expression(lfirst_oid(lc))) != seqid ||
+			get_rel_relkind(relid) == RELKIND_VIEW ||
+			get_rel_persistence(relid) == RELPERSISTENCE_TEMP)
+			continue;
+		if (sk_relation_owner(relid) == sk_relation_owner(seqid))
+			result = add_column(result, relid, column.objectSubId);
+		else if (reports)
+			ereport(WARNING,
+					(errcode(ERRCODE_WARNING),
+					 errmsg("values in column \"%s\" of table \"%s\" are not looked at",
+							get_attname(relid, column.objectSubId, false),
+							sk_qualified_name(relid)),
+					 errdetail("The default of the column uses sequence \"%s\", which belongs to another role than the table.",
+							   get_rel_name(seqid))));
+	}
+	return result;
+}
+
+/*
+ * sk_sequence_fill
+ *		Note the column that a sequence fills, if it need not own it.
+ *
+ * A default that names the sequence by a text does not depend on it.
+ */
+void
+sk_sequence_fill(SkSequence *seq, Oid table, AttrNumber column)
+{
+	seq->table = table;
+	seq->column = column;
+	seq->columns = add_column(seq->columns, table, column);
+	seq->narrowest = sk_narrowest_column(seq->columns, &seq->column_width);
 }
 
 /*
@@ -742,33 +796,6 @@ read_label(SkSequence *seq, const char *text)
 		seq->given = sk_range(1, PG_INT64_MAX);
 	else
 		seq->former = sk_kind_make(label, 63);
-}
-
-/*
- * The columns that store values of a sequence, as ObjectAddresses.  Nothing is
- * locked: what uses the sequence can come at any time, and its command is
- * followed then.
- */
-static List *
-storing_columns(Oid seqid)
-{
-	List	   *result = NIL;
-	Oid			table;
-	int32		attnum;
-	ListCell   *lc;
-
-	if (sk_sequence_owner(seqid, &table, &attnum))
-		result = add_column(result, table, attnum);
-	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
-	{
-		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
-
-		if (sk_fetched_sequence(default_expression(lfirst_oid(lc))) == seqid &&
-			get_rel_relkind(column.objectId) != RELKIND_VIEW &&
-			sk_relation_owner(column.objectId) == sk_relation_owner(seqid))
-			result = add_column(result, column.objectId, column.objectSubId);
-	}
-	return result;
 }
 
 /*

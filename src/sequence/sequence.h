@@ -133,6 +133,8 @@ extern Oid	sk_called_sequence(Node *expr, Oid schema);
 extern Oid	sk_column_sequence(Oid table, AttrNumber column);
 
 extern SkSequence *sk_sequence_read(Oid seqid);
+extern List *sk_storing_columns(Oid seqid, bool reports);
+extern void sk_sequence_fill(SkSequence *seq, Oid table, AttrNumber column);
 extern bool sk_kind_has_given(const SkSequence *seq);
 extern ObjectAddress *sk_narrowest_column(List *columns, int *width);
 extern List *sk_referring_columns(const SkSequence *seq);

@@ -21,7 +21,6 @@
 #include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -67,30 +66,16 @@ PG_FUNCTION_INFO_V1(spanner_read_kind);
 PG_FUNCTION_INFO_V1(spanner_sync_sequence);
 PG_FUNCTION_INFO_V1(spanner_setval);
 
-/* Arguments of spanner.create_sequence(), by position. */
-enum
-{
-	CREATE_NAME,
-	CREATE_KIND,
-	CREATE_START,
-	CREATE_SKIP_MIN,
-	CREATE_SKIP_MAX,
-	CREATE_BITS,
-	CREATE_STRIPES,
-	CREATE_IF_NOT_EXISTS
+/*
+ * The options among the arguments, by position; the kind is the second argument
+ * of both.
+ */
+#define SK_RESTART "restart"
+static const char *const create_options[] = {
+	NULL, NULL, SK_RESTART, "skip_range_min", "skip_range_max", "bits", "stripes", NULL
 };
-
-/* Arguments of spanner.alter_sequence(), by position. */
-enum
-{
-	ALTER_SEQUENCE,
-	ALTER_KIND,
-	ALTER_SKIP_MIN,
-	ALTER_SKIP_MAX,
-	ALTER_NO_SKIP,
-	ALTER_RESTART,
-	ALTER_BITS,
-	ALTER_STRIPES
+static const char *const alter_options[] = {
+	NULL, NULL, "skip_range_min", "skip_range_max", NULL, SK_RESTART, "bits", "stripes"
 };
 
 /* What is asked of a sequence that skips stored values. */
@@ -113,43 +98,35 @@ typedef struct SkWay
 } SkWay;
 
 static void take_kind(SkSequenceChange *change, const char *kind);
-static void take_option(SkSequenceChange *change, FunctionCallInfo fcinfo,
-						int argument, const char *name);
+static void take_arguments(SkSequenceChange *change, FunctionCallInfo fcinfo,
+						   const char *const *options);
 static Oid	create_sequence(RangeVar *name, SkSequenceChange *change,
 							bool if_not_exists);
 static void check_start_counter(int64 counter);
-static Oid	find_sequence(RangeVar *name, bool if_not_exists);
-static Oid	make_core_sequence(RangeVar *name, const SkSequenceChange *change);
+static Oid	make_core_sequence(Oid namespace, const char *name,
+							   const SkSequenceChange *change);
 static Oid	named_column(FunctionCallInfo fcinfo, AttrNumber *attnum);
-static void check_attribute(Oid table, AttrNumber attnum, const char *name);
-static SkSequence *lock_column(FunctionCallInfo fcinfo, bool changes_kind,
-							   List **columns);
-static List *lock_columns(Oid seqid, Oid table, AttrNumber attnum,
-						  LOCKMODE mode);
-static bool stores_values(const ObjectAddress *column, Oid seqid);
-static bool is_integer(Oid type);
-static char *stored_values(List *columns, List **relids);
+static AttrNumber integer_attribute(Oid table, const char *name);
+static SkSequence *lock_column(FunctionCallInfo fcinfo, bool changes_kind);
+static void lock_columns(Oid seqid, Oid table, LOCKMODE mode);
+static char *stored_values(const SkSequence *seq, List **relids);
 static void check_plain(const SkSequence *seq);
 static void report_lock(const SkSequence *seq);
 static char *index_on(Oid table, AttrNumber column);
 static SkLabel *wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq);
-static int64 largest_stored(List *columns);
+static int64 largest_stored(const SkSequence *seq);
 static bool begins_anew(const SkSequence *seq, const SkKind *kind);
 static void report_remaining(const SkSequence *seq, int64 before);
 static bool sync_stored(Oid seqid, SkGoal goal, int64 known);
-static void skip_stored_values(SkSequence *seq, List *columns, SkGoal goal);
-static bool plan_way(SkSequence *seq, List *columns, SkGoal goal, int64 known,
-					 SkWay *way);
+static void skip_stored_values(SkSequence *seq, SkGoal goal);
+static bool plan_way(SkSequence *seq, SkGoal goal, int64 known, SkWay *way);
 static void take_way(SkSequence *seq, const SkWay *way);
-static SkRange known_values(const SkSequence *seq, List *columns, int64 known,
-							SkWay *way);
-static void find_way(const SkSequence *seq, List *columns, SkGoal goal,
-					 SkWay *best);
+static SkRange known_values(const SkSequence *seq, int64 known, SkWay *way);
+static void find_way(const SkSequence *seq, SkGoal goal, SkWay *best);
 static void judge_way(const SkSequence *seq, SkWay way, int64 others_min,
 					  SkGoal goal, int64 count, SkWay *best);
-static int64 last_counter(const SkSequence *seq, List *columns, int64 limit);
-static char *counted_values(const SkSequence *seq, List *columns,
-							List **relids);
+static int64 last_counter(const SkSequence *seq, int64 limit);
+static char *counted_values(const SkSequence *seq, List **relids);
 static bool may_look(List *columns);
 static int64 next_counter(const SkSequence *seq, int64 counter);
 static void check_bounds(Oid seqid, const FormData_pg_sequence *form,
@@ -167,31 +144,46 @@ take_kind(SkSequenceChange *change, const char *kind)
 		(void) sk_sequence_am_get(label->kind, false);
 }
 
-/* Take over an integer or bigint argument, if it is not NULL. */
+/* Take over the arguments that are not NULL: the kind, and options. */
 static void
-take_option(SkSequenceChange *change, FunctionCallInfo fcinfo, int argument,
-			const char *name)
+take_arguments(SkSequenceChange *change, FunctionCallInfo fcinfo,
+			   const char *const *options)
 {
-	int64		value;
+	if (!PG_ARGISNULL(1))
+		take_kind(change, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	for (int i = 2; i < PG_NARGS(); i++)
+	{
+		int64		value;
 
-	if (PG_ARGISNULL(argument))
-		return;
-	if (get_fn_expr_argtype(fcinfo->flinfo, argument) == INT4OID)
-		value = PG_GETARG_INT32(argument);
-	else
-		value = PG_GETARG_INT64(argument);
-	sk_label_set_int64(&change->label, name, value);
+		if (options[i] == NULL || PG_ARGISNULL(i))
+			continue;
+		value = get_fn_expr_argtype(fcinfo->flinfo, i) == INT4OID ?
+			PG_GETARG_INT32(i) : PG_GETARG_INT64(i);
+		if (strcmp(options[i], SK_RESTART) != 0)
+			sk_label_set_int64(&change->label, options[i], value);
+		else
+		{
+			change->restarts = true;
+			change->counter = value;
+		}
+	}
 }
 
 /* Create a sequence of the kind that "change" has to name. */
 static Oid
 create_sequence(RangeVar *name, SkSequenceChange *change, bool if_not_exists)
 {
-	Oid			seqid = find_sequence(name, if_not_exists);
+	Oid			namespace = RangeVarGetCreationNamespace(name);
+	Oid			seqid = get_relname_relid(name->relname, namespace);
 
+	if (OidIsValid(seqid) && !if_not_exists)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists", name->relname)));
 	/* what is there stays as it is, so nothing of the kind matters */
 	if (OidIsValid(seqid))
 	{
+		sk_sequence_check_relkind(seqid);
 		ereport(NOTICE,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("relation \"%s\" already exists, skipping",
@@ -207,7 +199,7 @@ create_sequence(RangeVar *name, SkSequenceChange *change, bool if_not_exists)
 		check_start_counter(change->counter);
 
 	(void) sk_kind_make(&change->label, 63);
-	seqid = make_core_sequence(name, change);
+	seqid = make_core_sequence(namespace, name->relname, change);
 	Assert(OidIsValid(seqid));
 	change->restarts = false;
 	change->is_new = true;
@@ -226,41 +218,17 @@ check_start_counter(int64 counter)
 }
 
 /*
- * The sequence that has the name of a new one already, InvalidOid if there is
- * none.  Raises an error if it must not be there, or is no sequence.
- */
-static Oid
-find_sequence(RangeVar *name, bool if_not_exists)
-{
-	Oid			seqid = get_relname_relid(name->relname,
-										  RangeVarGetCreationNamespace(name));
-
-	if (OidIsValid(seqid) && if_not_exists &&
-		get_rel_relkind(seqid) != RELKIND_SEQUENCE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a sequence", name->relname)));
-	if (OidIsValid(seqid) && !if_not_exists)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("relation \"%s\" already exists", name->relname)));
-	return seqid;
-}
-
-/*
  * Run CREATE SEQUENCE, as an unbound sequence whatever the default kind is.
  */
 static Oid
-make_core_sequence(RangeVar *name, const SkSequenceChange *change)
+make_core_sequence(Oid namespace, const char *name, const SkSequenceChange *change)
 {
-	Oid			namespace = RangeVarGetCreationNamespace(name);
 	StringInfoData command;
 	int			nest_level;
 
 	initStringInfo(&command);
 	appendStringInfo(&command, "CREATE SEQUENCE %s",
-					 quote_qualified_identifier(get_namespace_name(namespace),
-												name->relname));
+					 quote_qualified_identifier(get_namespace_name(namespace), name));
 	if (change->restarts)
 		appendStringInfo(&command, " START WITH " INT64_FORMAT, change->counter);
 
@@ -270,7 +238,7 @@ make_core_sequence(RangeVar *name, const SkSequenceChange *change)
 							 GUC_ACTION_SAVE, true, 0, false);
 	sk_run_command(command.data);
 	AtEOXact_GUC(true, nest_level);
-	return get_relname_relid(name->relname, namespace);
+	return get_relname_relid(name, namespace);
 }
 
 /*
@@ -292,8 +260,7 @@ named_column(FunctionCallInfo fcinfo, AttrNumber *attnum)
 	table = PG_GETARG_OID(0);
 	name = NameStr(*PG_GETARG_NAME(1));
 	sk_check_own_table(table);
-	*attnum = get_attnum(table, name);
-	check_attribute(table, *attnum, name);
+	*attnum = integer_attribute(table, name);
 
 	result = sk_column_sequence(table, *attnum);
 	if (!OidIsValid(result))
@@ -305,29 +272,22 @@ named_column(FunctionCallInfo fcinfo, AttrNumber *attnum)
 	return result;
 }
 
-/* Raise an error unless it is an integer column that is not inherited. */
-static void
-check_attribute(Oid table, AttrNumber attnum, const char *name)
+/* The number of a column.  Raises an error unless it is an integer, not inherited. */
+static AttrNumber
+integer_attribute(Oid table, const char *name)
 {
-	HeapTuple	tuple;
+	HeapTuple	tuple = SearchSysCacheAttName(table, name);
 	Form_pg_attribute att;
+	AttrNumber	result;
 
-	if (attnum <= 0)
+	if (!HeapTupleIsValid(tuple))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\" does not exist",
-						name, get_rel_name(table)),
-				 errhint("Its columns are %s.",
-						 sk_query_text(psprintf("SELECT COALESCE(pg_catalog.string_agg(pg_catalog.quote_ident(attname), ', ' ORDER BY attnum), 'none')"
-												" FROM pg_catalog.pg_attribute WHERE attrelid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
-												" AND attnum OPERATOR(pg_catalog.>) 0 AND NOT attisdropped", table)))));
-
-	tuple = SearchSysCacheAttNum(table, attnum);
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for attribute %d of relation %u",
-			 attnum, table);
+						name, get_rel_name(table))));
 	att = (Form_pg_attribute) GETSTRUCT(tuple);
-	if (!is_integer(att->atttypid))
+	result = att->attnum;
+	if (att->atttypid != INT2OID && att->atttypid != INT4OID && att->atttypid != INT8OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of table \"%s\" is of type %s",
@@ -341,18 +301,18 @@ check_attribute(Oid table, AttrNumber attnum, const char *name)
 						name, get_rel_name(table)),
 				 errhint("Name the table that it is inherited from.")));
 	ReleaseSysCache(tuple);
+	return result;
 }
 
 /*
  * Open the sequence of the column that the first two arguments name.
  *
  * Keeps writers of the table, and whoever fetches from the sequence, out;
- * readers of the table are let in unless its kind changes.  The columns that
- * store values of the sequence are returned in *columns, with their tables
- * locked.
+ * readers of the table are let in unless its kind changes.  Other tables that
+ * store values of the sequence are locked as well.
  */
 static SkSequence *
-lock_column(FunctionCallInfo fcinfo, bool changes_kind, List **columns)
+lock_column(FunctionCallInfo fcinfo, bool changes_kind)
 {
 	AttrNumber	attnum;
 	Oid			seqid = named_column(fcinfo, &attnum);
@@ -360,9 +320,11 @@ lock_column(FunctionCallInfo fcinfo, bool changes_kind, List **columns)
 	Oid			owner;
 	int32		column;
 	SkSequence *seq;
+	bool		is_same;
+	ListCell   *lc;
 
 	/* tables are locked before the sequence, as by those who write */
-	*columns = lock_columns(seqid, table, attnum, ShareRowExclusiveLock);
+	lock_columns(seqid, table, ShareRowExclusiveLock);
 	if (!sk_sequence_owner(seqid, &owner, &column))
 	{
 		LockRelationOid(table, ShareRowExclusiveLock);
@@ -370,21 +332,14 @@ lock_column(FunctionCallInfo fcinfo, bool changes_kind, List **columns)
 		(void) find_all_inheritors(table, ShareRowExclusiveLock, NULL);
 	}
 	seq = sk_sequence_lock(seqid, ShareRowExclusiveLock, changes_kind);
+	/* nobody owns it, but this column is the one that it fills */
 	if (!OidIsValid(seq->table) && sk_column_sequence(table, attnum) == seqid)
-	{
-		/* nobody owns it, but this column is the one that it fills */
-		seq->table = table;
-		seq->column = attnum;
-		/* a default that names it by a text does not depend on it */
-		if (seq->columns == NIL)
-			seq->columns = list_make1(linitial(*columns));
-		if (seq->narrowest == NULL || sk_column_width(table, attnum) < seq->column_width)
-		{
-			seq->narrowest = linitial(*columns);
-			seq->column_width = sk_column_width(table, attnum);
-		}
-	}
-	if (seq->table != table || seq->column != attnum)
+		sk_sequence_fill(seq, table, attnum);
+	is_same = seq->table == table && seq->column == attnum;
+	foreach(lc, seq->columns)
+		is_same &= sk_relation_is_locked(((ObjectAddress *) lfirst(lc))->objectId,
+										 ShareRowExclusiveLock);
+	if (!is_same)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("sequence of column \"%s\" was changed concurrently",
@@ -393,97 +348,31 @@ lock_column(FunctionCallInfo fcinfo, bool changes_kind, List **columns)
 	return seq;
 }
 
-/*
- * The columns that store values of a sequence, as ObjectAddresses.  "table" and
- * "attnum" are the column that it fills first, whose table the caller locks,
- * InvalidOid if there is none; the tables of the others are locked here.  What
- * is below that table is read with it.
- */
-static List *
-lock_columns(Oid seqid, Oid table, AttrNumber attnum, LOCKMODE mode)
+/* Lock the tables that store values of a sequence, but for one. */
+static void
+lock_columns(Oid seqid, Oid table, LOCKMODE mode)
 {
-	List	   *family = OidIsValid(table) ?
-		find_all_inheritors(table, NoLock, NULL) : NIL;
-	List	   *result = NIL;
-	ObjectAddress *stored;
 	ListCell   *lc;
 
-	if (OidIsValid(table))
+	foreach(lc, sk_storing_columns(seqid, true))
 	{
-		stored = palloc(sizeof(ObjectAddress));
-		ObjectAddressSubSet(*stored, RelationRelationId, table, attnum);
-		result = list_make1(stored);
+		Oid			relid = ((ObjectAddress *) lfirst(lc))->objectId;
+
+		if (relid != table)
+			LockRelationOid(relid, mode);
 	}
-	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
-	{
-		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
-
-		if (!OidIsValid(column.objectId) ||
-			(column.objectId == table ? column.objectSubId == attnum :
-			 list_member_oid(family, column.objectId)) ||
-			!stores_values(&column, seqid))
-			continue;
-		if (column.objectId != table)
-			LockRelationOid(column.objectId, mode);
-		/* it may have been dropped, or given to somebody, meanwhile */
-		if (OidIsValid(sk_relation_owner(column.objectId)) &&
-			stores_values(&column, seqid))
-		{
-			stored = palloc(sizeof(ObjectAddress));
-			*stored = column;
-			result = lappend(result, stored);
-		}
-	}
-	return result;
 }
 
-/*
- * Does a column whose default uses a sequence store its values?
- *
- * Those are integers, or of a domain over them: what else is made of a value
- * is not one.  Views store nothing, and temporary tables nothing that stays.
- *
- * Anybody can write such a default.  So only tables of the sequence's owner
- * count: what others store must neither be read with that owner's rights nor
- * decide about the sequence.
- */
-static bool
-stores_values(const ObjectAddress *column, Oid seqid)
-{
-	Oid			relid = column->objectId;
-
-	if (get_rel_relkind(relid) == RELKIND_VIEW ||
-		get_rel_persistence(relid) == RELPERSISTENCE_TEMP ||
-		!is_integer(getBaseType(get_atttype(relid, (AttrNumber) column->objectSubId))))
-		return false;
-	if (sk_relation_owner(relid) == sk_relation_owner(seqid))
-		return true;
-	ereport(WARNING,
-			(errcode(ERRCODE_WARNING),
-			 errmsg("values in column \"%s\" of table \"%s\" are not looked at",
-					get_attname(relid, (AttrNumber) column->objectSubId, false),
-					sk_qualified_name(relid)),
-			 errdetail("The default of the column uses sequence \"%s\", which belongs to another role than the table.",
-					   get_rel_name(seqid))));
-	return false;
-}
-
-static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-/* A query for the values v in such columns; sets *relids to the tables that it reads. */
+/* A query for the stored values v of a sequence; sets *relids to the tables that it reads. */
 static char *
-stored_values(List *columns, List **relids)
+stored_values(const SkSequence *seq, List **relids)
 {
 	StringInfoData query;
 	ListCell   *lc;
 
 	initStringInfo(&query);
 	*relids = NIL;
-	foreach(lc, columns)
+	foreach(lc, seq->columns)
 	{
 		ObjectAddress *column = lfirst(lc);
 
@@ -596,14 +485,14 @@ wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq)
  * Where a column has an index, that takes one descent.
  */
 static int64
-largest_stored(List *columns)
+largest_stored(const SkSequence *seq)
 {
 	List	   *relids = NIL;
 	StringInfoData query;
 	ListCell   *lc;
 
 	initStringInfo(&query);
-	foreach(lc, columns)
+	foreach(lc, seq->columns)
 	{
 		ObjectAddress *column = lfirst(lc);
 
@@ -670,25 +559,24 @@ report_remaining(const SkSequence *seq, int64 before)
 static bool
 sync_stored(Oid seqid, SkGoal goal, int64 known)
 {
-	Oid			table = InvalidOid;
-	int32		column = InvalidAttrNumber;
 	List	   *columns;
 	SkSequence *seq;
 	SkWay		way;
 	SkOwnerScope scope;
 
-	if (sk_sequence_owner(seqid, &table, &column))
-		LockRelationOid(table, AccessShareLock);
-	columns = lock_columns(seqid, table, (AttrNumber) column, AccessShareLock);
+	lock_columns(seqid, InvalidOid, AccessShareLock);
+	seq = sk_sequence_read(seqid);
+	columns = seq->columns;
 	if (!may_look(columns))
 		return false;
 	sk_owner_enter(&scope, seqid);
-	seq = sk_sequence_read(seqid);
 	/* it may have lost its kind since this was planned */
-	if (seq->kind != NULL && plan_way(seq, columns, goal, known, &way))
+	if (seq->kind != NULL && plan_way(seq, goal, known, &way))
 	{
 		seq = sk_sequence_lock(seqid, NoLock, false);
-		if (seq->kind != NULL && plan_way(seq, columns, goal, known, &way))
+		/* others the caller may not look at */
+		seq->columns = columns;
+		if (seq->kind != NULL && plan_way(seq, goal, known, &way))
 			take_way(seq, &way);
 	}
 	sk_owner_exit(&scope);
@@ -708,7 +596,7 @@ sync_stored(Oid seqid, SkGoal goal, int64 known)
  * seq->next to the next counter.
  */
 static void
-skip_stored_values(SkSequence *seq, List *columns, SkGoal goal)
+skip_stored_values(SkSequence *seq, SkGoal goal)
 {
 	SkWay		way;
 
@@ -717,7 +605,7 @@ skip_stored_values(SkSequence *seq, List *columns, SkGoal goal)
 	 * found
 	 */
 	Assert(sk_relation_is_locked(seq->seqid, ShareRowExclusiveLock));
-	if (plan_way(seq, columns, goal, 0, &way))
+	if (plan_way(seq, goal, 0, &way))
 		take_way(seq, &way);
 }
 
@@ -726,26 +614,26 @@ skip_stored_values(SkSequence *seq, List *columns, SkGoal goal)
  * change.
  */
 static bool
-plan_way(SkSequence *seq, List *columns, SkGoal goal, int64 known, SkWay *way)
+plan_way(SkSequence *seq, SkGoal goal, int64 known, SkWay *way)
 {
 	memset(way, 0, sizeof(SkWay));
 	sk_find_nodes(seq);
 	if (seq->kind == NULL)
-		way->last = last_counter(seq, columns, seq->last_of_nodes > 0 ?
+		way->last = last_counter(seq, seq->last_of_nodes > 0 ?
 								 SK_CITUS_RANGE - 1 : PG_INT64_MAX);
 	else
-		find_way(seq, columns, goal, way);
+		find_way(seq, goal, way);
 	/* nothing lies ahead: perhaps less has been given than the counter says */
-	if (goal == SK_GOES_BACK && columns != NIL && seq->kind != NULL && way->last < seq->next)
-		way->last = last_counter(seq, columns, seq->next - 1);
+	if (goal == SK_GOES_BACK && seq->columns != NIL && seq->kind != NULL &&
+		way->last < seq->next)
+		way->last = last_counter(seq, seq->next - 1);
 
 	/* where START has moved, the counter need not be one that it leads to */
 	way->next = seq->next;
 	if (goal == SK_GOES_BACK || way->last >= seq->next)
 		way->next = next_counter(seq, way->last);
 	if (known > 0)
-		way->skipped = sk_range_cover(way->skipped,
-									  known_values(seq, columns, known, way));
+		way->skipped = sk_range_cover(way->skipped, known_values(seq, known, way));
 	return way->next != seq->next || !sk_range_is_empty(way->skipped);
 }
 
@@ -770,7 +658,7 @@ take_way(SkSequence *seq, const SkWay *way)
  * them.
  */
 static SkRange
-known_values(const SkSequence *seq, List *columns, int64 known, SkWay *way)
+known_values(const SkSequence *seq, int64 known, SkWay *way)
 {
 	const SkSequenceOptions *options = seq->kind->options;
 	int64		counter;
@@ -778,7 +666,7 @@ known_values(const SkSequence *seq, List *columns, int64 known, SkWay *way)
 	/* one that the sequence has given is nothing new */
 	if (sk_is_skipped(options, known) ||
 		(seq->kind->am->unmap(options, known, &counter) && counter < seq->next) ||
-		(columns != NIL && known <= largest_stored(columns)))
+		(seq->columns != NIL && known <= largest_stored(seq)))
 		return sk_range(0, 0);
 	way->is_spread = known > options->max_counter / SK_MAX_ADVANCE;
 	return way->is_spread ? sk_range(0, 0) : sk_range(1, known);
@@ -794,7 +682,7 @@ known_values(const SkSequence *seq, List *columns, int64 known, SkWay *way)
  * The counters of other nodes of Citus are theirs.
  */
 static void
-find_way(const SkSequence *seq, List *columns, SkGoal goal, SkWay *best)
+find_way(const SkSequence *seq, SkGoal goal, SkWay *best)
 {
 	int64		others_min = seq->last_of_nodes > 0 ? SK_CITUS_RANGE : PG_INT64_MAX;
 	const Oid	types[] = {INT8OID, INT8OID};
@@ -805,7 +693,7 @@ find_way(const SkSequence *seq, List *columns, SkGoal goal, SkWay *best)
 	int64		count;
 
 	way.last = best->last = seq->next - 1;
-	if (columns == NIL)
+	if (seq->columns == NIL)
 		return;
 	best->last = 0;
 	query.text = psprintf("SELECT v, c FROM (%s) counted"
@@ -813,7 +701,7 @@ find_way(const SkSequence *seq, List *columns, SkGoal goal, SkWay *best)
 						  " AND (c OPERATOR(pg_catalog.<=) '" INT64_FORMAT "'"
 						  " OR c OPERATOR(pg_catalog.>) '" INT64_FORMAT "')"
 						  " ORDER BY c DESC",
-						  counted_values(seq, columns, &query.relids), seq->next,
+						  counted_values(seq, &query.relids), seq->next,
 						  others_min, seq->last_of_nodes);
 	rows = sk_query_relation(&query, &slot);
 	count = tuplestore_tuple_count(rows);
@@ -835,7 +723,7 @@ find_way(const SkSequence *seq, List *columns, SkGoal goal, SkWay *best)
 	if (best->is_good)
 		return;
 	if (goal == SK_CONVERTS)
-		sk_report_few_values(seq, seq->kind->options, largest_stored(columns));
+		sk_report_few_values(seq, seq->kind->options, largest_stored(seq));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("values of %s cannot be skipped", sk_describe_column(seq)),
@@ -886,10 +774,10 @@ judge_way(const SkSequence *seq, SkWay way, int64 others_min, SkGoal goal,
 
 /* The last counter, up to a limit, of which the value is stored; or 0. */
 static int64
-last_counter(const SkSequence *seq, List *columns, int64 limit)
+last_counter(const SkSequence *seq, int64 limit)
 {
 	List	   *relids;
-	char	   *counted = counted_values(seq, columns, &relids);
+	char	   *counted = counted_values(seq, &relids);
 
 	return sk_query_number(relids,
 						   psprintf("SELECT pg_catalog.max(c) FROM (%s) counted"
@@ -902,7 +790,7 @@ last_counter(const SkSequence *seq, List *columns, int64 limit)
  * No kind gives 0, which is in a range of zeros.
  */
 static char *
-counted_values(const SkSequence *seq, List *columns, List **relids)
+counted_values(const SkSequence *seq, List **relids)
 {
 	SkRange		none = {0, 0};
 	SkRange		given = seq->kind != NULL ? seq->given : none;
@@ -914,7 +802,7 @@ counted_values(const SkSequence *seq, List *columns, List **relids)
 					" OR v OPERATOR(pg_catalog.>) '" INT64_FORMAT "')"
 					" AND (v OPERATOR(pg_catalog.<) '" INT64_FORMAT "'"
 					" OR v OPERATOR(pg_catalog.>) '" INT64_FORMAT "')",
-					seq->seqid, stored_values(columns, relids),
+					seq->seqid, stored_values(seq, relids),
 					given.min, given.max, skipped.min, skipped.max);
 }
 
@@ -1000,28 +888,18 @@ spanner_create_sequence(PG_FUNCTION_ARGS)
 	SkSequenceChange change = {0};
 	RangeVar   *name;
 
-	if (PG_ARGISNULL(CREATE_NAME))
+	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"name\" must not be null")));
 	PreventCommandIfReadOnly("spanner.create_sequence()");
-	name = sk_parse_name(text_to_cstring(PG_GETARG_TEXT_PP(CREATE_NAME)));
+	name = sk_parse_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 
-	if (!PG_ARGISNULL(CREATE_KIND))
-		take_kind(&change, text_to_cstring(PG_GETARG_TEXT_PP(CREATE_KIND)));
-	else if (sk_default_sequence_kind(true) != NULL)
+	if (PG_ARGISNULL(1) && sk_default_sequence_kind(true) != NULL)
 		take_kind(&change, sk_default_sequence_kind(true));
-	take_option(&change, fcinfo, CREATE_BITS, "bits");
-	take_option(&change, fcinfo, CREATE_SKIP_MIN, "skip_range_min");
-	take_option(&change, fcinfo, CREATE_SKIP_MAX, "skip_range_max");
-	take_option(&change, fcinfo, CREATE_STRIPES, "stripes");
-	change.restarts = !PG_ARGISNULL(CREATE_START);
-	if (change.restarts)
-		change.counter = PG_GETARG_INT64(CREATE_START);
-
+	take_arguments(&change, fcinfo, create_options);
 	PG_RETURN_OID(create_sequence(name, &change,
-								  !PG_ARGISNULL(CREATE_IF_NOT_EXISTS) &&
-								  PG_GETARG_BOOL(CREATE_IF_NOT_EXISTS)));
+								  !PG_ARGISNULL(7) && PG_GETARG_BOOL(7)));
 }
 
 /*
@@ -1039,26 +917,15 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 	SkSequenceChange change = {0};
 	SkSequence *seq;
 
-	if (PG_ARGISNULL(ALTER_SEQUENCE))
+	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"sequence\" must not be null")));
 	PreventCommandIfReadOnly("spanner.alter_sequence()");
 
-	if (!PG_ARGISNULL(ALTER_KIND))
-		take_kind(&change, text_to_cstring(PG_GETARG_TEXT_PP(ALTER_KIND)));
-	change.no_skip_range = !PG_ARGISNULL(ALTER_NO_SKIP) &&
-		PG_GETARG_BOOL(ALTER_NO_SKIP);
-	take_option(&change, fcinfo, ALTER_BITS, "bits");
-	take_option(&change, fcinfo, ALTER_SKIP_MIN, "skip_range_min");
-	take_option(&change, fcinfo, ALTER_SKIP_MAX, "skip_range_max");
-	take_option(&change, fcinfo, ALTER_STRIPES, "stripes");
-	change.restarts = !PG_ARGISNULL(ALTER_RESTART);
-	if (change.restarts)
-		change.counter = PG_GETARG_INT64(ALTER_RESTART);
-
-	seq = sk_sequence_lock(PG_GETARG_OID(ALTER_SEQUENCE), NoLock,
-						   change.label.kind != NULL);
+	take_arguments(&change, fcinfo, alter_options);
+	change.no_skip_range = !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);
+	seq = sk_sequence_lock(PG_GETARG_OID(0), NoLock, change.label.kind != NULL);
 	if (change.restarts)
 		check_start_counter(change.counter);
 	if (change.no_skip_range &&
@@ -1090,7 +957,6 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	SkSequenceChange change = {0};
 	SkSequence *seq;
 	SkKind	   *kind;
-	List	   *columns;
 	int64		before;
 	bool		is_small;
 	SkRange		taken = {1, 0};
@@ -1100,8 +966,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 		AttrNumber	attnum;
 
 		seq = sk_sequence_read(named_column(fcinfo, &attnum));
-		seq->table = PG_GETARG_OID(0);
-		seq->column = attnum;
+		sk_sequence_fill(seq, PG_GETARG_OID(0), attnum);
 		check_plain(seq);
 		report_lock(seq);
 		seq->kind = sk_kind_make(wanted_label(fcinfo, seq), 63);
@@ -1112,7 +977,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	}
 
 	PreventCommandIfReadOnly("spanner.convert_column()");
-	seq = lock_column(fcinfo, true, &columns);
+	seq = lock_column(fcinfo, true);
 	/* again: it may have got a kind while this waited for the locks */
 	check_plain(seq);
 	sk_find_nodes(seq);
@@ -1122,7 +987,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	kind = sk_kind_make(&change.label, 63);
 	before = seq->next;
 	/* what is read here holds, as no row can come before the kind is there */
-	taken.max = largest_stored(columns);
+	taken.max = largest_stored(seq);
 	/* a small one is skipped with all below it, without a look at each row */
 	is_small = taken.max <= Max(Max(before - 1, seq->last_of_nodes),
 								kind->options->max_counter / SK_MAX_ADVANCE);
@@ -1133,7 +998,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	change.counter = seq->form.seqstart;
 	sk_change_sequence(seq, &change);
 	if (!is_small)
-		skip_stored_values(seq, columns, SK_CONVERTS);
+		skip_stored_values(seq, SK_CONVERTS);
 	sk_check_partitions(seq, ERROR);
 	report_remaining(seq, before);
 	PG_RETURN_OID(seq->seqid);
@@ -1205,12 +1070,11 @@ Datum
 spanner_sync_sequence(PG_FUNCTION_ARGS)
 {
 	SkSequence *seq;
-	List	   *columns;
 
 	PreventCommandIfReadOnly("spanner.sync_sequence()");
-	seq = lock_column(fcinfo, false, &columns);
+	seq = lock_column(fcinfo, false);
 	sk_sequence_check_mappable(seq->seqid);
-	skip_stored_values(seq, columns, SK_GOES_BACK);
+	skip_stored_values(seq, SK_GOES_BACK);
 	PG_RETURN_INT64(seq->next);
 }
 
