@@ -68,18 +68,6 @@
 #include "spi/command_hooks.h"
 #include "spi/own_objects.h"
 
-/* Its schema, once it has been found. */
-typedef struct OwnSchema
-{
-	const char *name;
-	Oid			oid;			/* InvalidOid if it has to be looked for */
-} OwnSchema;
-
-static OwnSchema schemas[] = {
-	{SK_SCHEMA, InvalidOid},
-	{SK_INTERNAL_SCHEMA, InvalidOid}
-};
-
 /* The extensions of the library: the core comes first, the others require it. */
 static const char *const extensions[] = {
 	SK_EXTENSION, SK_EXTENSION "_advisor", SK_EXTENSION "_ddl",
@@ -126,6 +114,9 @@ static OwnFunction functions[] = {
 /* Is "extension" cached, perhaps as InvalidOid? */
 static bool is_cached = false;
 static Oid	extension = InvalidOid;
+
+/* The schema of users and the internal one, once they have been looked for. */
+static Oid	schemas[2];
 
 static uint64 invalidations = 0;
 
@@ -238,19 +229,16 @@ Oid
 sk_own_schema(const char *name)
 {
 	uint64		before = invalidations;
-	OwnSchema  *schema = schemas;
-	Oid			oid;
+	Oid		   *schema = &schemas[strcmp(name, SK_SCHEMA) != 0];
+	Oid			oid = *schema;
 
-	while (strcmp(schema->name, name) != 0)
-		schema++;
-	Assert(schema < schemas + lengthof(schemas));
-	if (OidIsValid(schema->oid))
-		return schema->oid;
+	if (OidIsValid(oid))
+		return oid;
 	oid = get_namespace_oid(name, true);
 	if (!OidIsValid(oid) || !sk_is_member(NamespaceRelationId, oid))
 		return InvalidOid;
 	if (before == invalidations)
-		schema->oid = oid;
+		*schema = oid;
 	return oid;
 }
 
@@ -337,8 +325,7 @@ static void
 forget_schemas(Datum arg, int cacheid, uint32 hashvalue)
 {
 	is_cached = false;
-	for (int i = 0; i < lengthof(schemas); i++)
-		schemas[i].oid = InvalidOid;
+	memset(schemas, 0, sizeof(schemas));
 	forget_functions(arg, cacheid, hashvalue);
 }
 

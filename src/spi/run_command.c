@@ -15,9 +15,7 @@
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
-#include "commands/dbcommands.h"
 #include "executor/spi.h"
-#include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -36,15 +34,13 @@ sk_run_command(const char *command)
 {
 	int			result;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	SPI_connect();
 	result = SPI_execute(command, false, 0);
 	if (result < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot run statement: %s", SPI_result_code_string(result))));
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
+	SPI_finish();
 }
 
 /*
@@ -57,8 +53,7 @@ sk_query_texts(const char *query)
 	MemoryContext caller = CurrentMemoryContext;
 	List	   *result = NIL;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	SPI_connect();
 	if (SPI_execute(query, false, 0) != SPI_OK_SELECT)
 		elog(ERROR, "query failed: %s", query);
 	for (uint64 i = 0; i < SPI_processed; i++)
@@ -71,8 +66,7 @@ sk_query_texts(const char *query)
 			result = lappend(result, pstrdup(value));
 		MemoryContextSwitchTo(old);
 	}
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
+	SPI_finish();
 	return result;
 }
 
@@ -102,26 +96,11 @@ sk_qualified_name(Oid relid)
 /*
  * sk_parse_name
  *		Read the name of a relation, written as in SQL.
- *
- * Core's functions read it alike, but say less about what is wrong.
  */
 RangeVar *
 sk_parse_name(const char *name)
 {
-	List	   *names = sk_split_name(name);
-
-	if (list_length(names) > 3)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("invalid name \"%s\"", name),
-				 errdetail("It has too many parts."),
-				 errhint("Write it as schema.name, with double quotes around a name that contains a dot.")));
-	if (list_length(names) == 3 &&
-		strcmp(strVal(linitial(names)), get_database_name(MyDatabaseId)) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" is in another database", name)));
-	return makeRangeVarFromNameList(names);
+	return makeRangeVarFromNameList(sk_split_name(name));
 }
 
 /*
