@@ -269,7 +269,7 @@ load_binding(SkBinding *binding)
 										"spanner_keys binding",
 										ALLOCSET_SMALL_SIZES);
 		old = MemoryContextSwitchTo(context);
-		kind = *sk_kind_from_label(label, sk_type_width(form.seqtypid));
+		kind = *sk_kind_make(sk_label_parse_kind(label), sk_type_width(form.seqtypid));
 		label = pstrdup(label);
 		MemoryContextSwitchTo(old);
 		MemoryContextSetParent(context, CacheMemoryContext);

@@ -85,21 +85,14 @@ sk_identity_columns(Oid relid, Oid table)
 	for (int i = 0; desc->constr != NULL && i < desc->constr->num_defval; i++)
 	{
 		AttrDefault *value = &desc->constr->defval[i];
-		Oid			seqid = sk_fetched_sequence(stringToNode(value->adbin));
-		SkIdentityColumn *column;
-		SkIdentity	identity;
+		SkIdentityColumn *column = palloc(sizeof(SkIdentityColumn));
 
-		if (!OidIsValid(seqid))
-			continue;
-		identity = sk_column_identity(seqid, table,
-									  NameStr(TupleDescAttr(desc, value->adnum - 1)->attname));
-		if (identity == SK_IDENTITY_NONE)
-			continue;
-		column = palloc(sizeof(SkIdentityColumn));
-		column->attnum = value->adnum;
-		column->seqid = seqid;
-		column->identity = identity;
-		result = lappend(result, column);
+		column->name = pstrdup(NameStr(TupleDescAttr(desc, value->adnum - 1)->attname));
+		column->seqid = sk_fetched_sequence(stringToNode(value->adbin));
+		column->identity = OidIsValid(column->seqid) ?
+			sk_column_identity(column->seqid, table, column->name) : SK_IDENTITY_NONE;
+		if (column->identity != SK_IDENTITY_NONE)
+			result = lappend(result, column);
 	}
 	relation_close(rel, NoLock);
 	return result;
@@ -337,20 +330,19 @@ follow_attach(Oid parent, Oid partition)
 		int32		attnum;
 
 		if (sk_sequence_owner(own->seqid, &owner, &attnum) && owner == partition)
-			refuse_identity(partition, get_attname(partition, own->attnum, false));
+			refuse_identity(partition, own->name);
 	}
 	foreach(lc, columns)
 	{
 		SkIdentityColumn *column = lfirst(lc);
-		char	   *name = get_attname(parent, column->attnum, false);
 		Relation	rel = table_open(partition, NoLock);
 
 		if (TupleDescAttr(RelationGetDescr(rel),
-						  get_attnum(partition, name) - 1)->attidentity != '\0')
-			refuse_identity(partition, name);
+						  get_attnum(partition, column->name) - 1)->attidentity != '\0')
+			refuse_identity(partition, column->name);
 		table_close(rel, NoLock);
 		foreach(lc2, find_all_inheritors(partition, AccessExclusiveLock, NULL))
-			give_default(lfirst_oid(lc2), name, column->seqid);
+			give_default(lfirst_oid(lc2), column->name, column->seqid);
 	}
 }
 
@@ -379,9 +371,7 @@ follow_detach(Oid parent, Oid partition)
 		{
 			SkIdentityColumn *column = lfirst(lc2);
 
-			(void) drop_default(relid,
-								get_attname(relid, column->attnum, false),
-								column->seqid);
+			(void) drop_default(relid, column->name, column->seqid);
 		}
 	}
 }

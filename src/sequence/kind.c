@@ -161,21 +161,10 @@ sk_label_parse_kind(const char *text)
 }
 
 /*
- * sk_kind_from_label
- *		Make a kind from the text of a label.
+ * sk_kind_make
+ *		Make a kind from the parts of a label.
  *
  * "width" is the number of value bits of the sequence's type: 15, 31 or 63.
- */
-SkKind *
-sk_kind_from_label(const char *text, int width)
-{
-	return sk_kind_make(sk_label_parse_kind(text), width);
-}
-
-/*
- * sk_kind_make
- *		Make a kind from the parts of a label, for the same width.
- *
  * Allocates in CurrentMemoryContext.  Errors are Spanner's where Spanner has
  * the option, and come in Spanner's order.
  */

@@ -80,10 +80,10 @@ static SkIdentity column_identity(Oid table, AttrNumber column);
 static Oid	parent_with_column(Oid relid, const char *column);
 static Node *default_expression(Oid attrdef);
 static List *add_foreign_keys(List *columns, Oid relid, AttrNumber attnum);
-static bool sequence_state(Oid seqid, int64 *next, bool *is_called, bool *used);
+static void read_counter(SkSequence *seq);
 static bool may_see_counter(Oid seqid);
 static Datum state_datum(FunctionCallInfo fcinfo, Oid seqid);
-static void describe_options(Oid seqid, const char *label, Datum *values,
+static void describe_options(Oid seqid, const SkLabel *label, Datum *values,
 							 bool *nulls);
 static Datum percent_used(int64 used, int64 max_counter);
 
@@ -512,7 +512,7 @@ sk_sequence_read(Oid seqid)
 	}
 	if (label != NULL)
 		read_label(seq, label);
-	(void) sequence_state(seqid, &seq->next, &seq->is_called, &seq->used);
+	read_counter(seq);
 	return seq;
 }
 
@@ -929,19 +929,15 @@ add_foreign_keys(List *columns, Oid relid, AttrNumber attnum)
 /*
  * Read the next counter of a sequence, as far as it is known on disk.
  *
- * *is_called tells whether a counter was fetched since a restart, *used
- * whether the counter has moved from its start.  At a restart core
- * forgets that counters were fetched.  Counters that sessions hold in their
- * caches count as fetched.  Returns false where there is nothing to read, on an
- * unlogged sequence during recovery.  Privileges are the caller's business.
+ * At a restart core forgets that counters were fetched.  Counters that sessions
+ * hold in their caches count as fetched.  There is nothing to read of an unlogged
+ * sequence during recovery.  Privileges are the caller's business.
  */
-static bool
-sequence_state(Oid seqid, int64 *next, bool *is_called, bool *used)
+static void
+read_counter(SkSequence *seq)
 {
-	FormData_pg_sequence form = sk_sequence_form(seqid);
-
 	/* a weaker lock lets a change put another file in the place of this one */
-	Relation	rel = relation_open(seqid, RowExclusiveLock);
+	Relation	rel = relation_open(seq->seqid, RowExclusiveLock);
 	Buffer		buffer;
 	Page		page;
 	HeapTupleData row;
@@ -950,7 +946,7 @@ sequence_state(Oid seqid, int64 *next, bool *is_called, bool *used)
 	if (!RelationIsPermanent(rel) && RecoveryInProgress())
 	{
 		relation_close(rel, RowExclusiveLock);
-		return false;
+		return;
 	}
 	/* its only page has its only row, whatever happens to the counter */
 	Assert(rel->rd_rel->relkind == RELKIND_SEQUENCE && RelationGetNumberOfBlocks(rel) == 1);
@@ -963,13 +959,12 @@ sequence_state(Oid seqid, int64 *next, bool *is_called, bool *used)
 	UnlockReleaseBuffer(buffer);
 	relation_close(rel, RowExclusiveLock);
 
-	*is_called = data.is_called;
-	*used = data.is_called || data.last_value != form.seqstart;
-	*next = data.last_value;
+	seq->is_called = data.is_called;
+	seq->used = data.is_called || data.last_value != seq->form.seqstart;
+	seq->next = data.last_value;
 	if (data.is_called &&
-		pg_add_s64_overflow(data.last_value, form.seqincrement, next))
-		*next = PG_INT64_MAX;
-	return true;
+		pg_add_s64_overflow(data.last_value, seq->form.seqincrement, &seq->next))
+		seq->next = PG_INT64_MAX;
 }
 
 /* May the current user see the counter of a sequence? */
@@ -982,12 +977,10 @@ may_see_counter(Oid seqid)
 
 /* What there is to report of a sequence whose kind is loaded. */
 static void
-describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
+describe_options(Oid seqid, const SkLabel *label, Datum *values, bool *nulls)
 {
-	SkSequenceOptions *options = sk_kind_from_label(label, 63)->options;
-	int64		next;
-	bool		is_called;
-	bool		used;
+	SkSequenceOptions *options = sk_kind_make(label, 63)->options;
+	SkSequence	seq = {.seqid = seqid,.form = sk_sequence_form(seqid)};
 
 	values[COL_BITS] = Int32GetDatum(options->bits);
 	nulls[COL_BITS] = false;
@@ -1003,12 +996,14 @@ describe_options(Oid seqid, const char *label, Datum *values, bool *nulls)
 														 options->given.min, options->given.max));
 		nulls[COL_GIVEN] = false;
 	}
-	if (!may_see_counter(seqid) || !sequence_state(seqid, &next, &is_called, &used))
+	if (may_see_counter(seqid))
+		read_counter(&seq);
+	if (seq.next == 0)
 		return;
-	values[COL_USED] = percent_used(next - 1, options->max_counter);
+	values[COL_USED] = percent_used(seq.next - 1, options->max_counter);
 	nulls[COL_USED] = false;
-	values[COL_COUNTER] = Int64GetDatum(next);
-	nulls[COL_COUNTER] = !used;
+	values[COL_COUNTER] = Int64GetDatum(seq.next);
+	nulls[COL_COUNTER] = !seq.used;
 }
 
 /*
@@ -1039,13 +1034,12 @@ percent_used(int64 used, int64 max_counter)
 static Datum
 state_datum(FunctionCallInfo fcinfo, Oid seqid)
 {
-	int64		counter;
-	bool		is_called;
-	bool		used;
+	SkSequence	seq = {.seqid = seqid,.form = sk_sequence_form(seqid)};
 
-	if (!sequence_state(seqid, &counter, &is_called, &used) || !used)
+	read_counter(&seq);
+	if (!seq.used)
 		PG_RETURN_NULL();
-	PG_RETURN_INT64(counter);
+	PG_RETURN_INT64(seq.next);
 }
 
 /*
@@ -1160,7 +1154,7 @@ spanner_describe_sequence(PG_FUNCTION_ARGS)
 		values[COL_KIND] = CStringGetTextDatum(label->kind);
 		nulls[COL_KIND] = false;
 		if (sk_sequence_am_get(label->kind, true) != NULL)
-			describe_options(seqid, stored, values, nulls);
+			describe_options(seqid, label, values, nulls);
 	}
 	relation_close(rel, AccessShareLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));

@@ -49,7 +49,6 @@ extern const SequenceAccessMethod *sk_sequence_am_get(const char *kind,
 													  bool missing_ok);
 
 extern SkLabel *sk_label_parse_kind(const char *text);
-extern SkKind *sk_kind_from_label(const char *text, int width);
 extern SkKind *sk_kind_make(const SkLabel *label, int width);
 extern SkLabel *sk_kind_parts(const SkKind *kind);
 extern SkRange sk_option_range(const SkOption *option);
@@ -182,7 +181,7 @@ extern void sk_binding_announce(Oid seqid, const char *label);
 /* A column whose default fetches from the sequence of its former identity. */
 typedef struct SkIdentityColumn
 {
-	AttrNumber	attnum;
+	char	   *name;
 	Oid			seqid;
 	SkIdentity	identity;
 } SkIdentityColumn;

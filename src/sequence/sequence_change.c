@@ -1243,7 +1243,7 @@ check_label(const ObjectAddress *object, const char *label)
 		(sk_restoring() || sk_citus_exists()))
 	{
 		if (label != NULL && !IsBinaryUpgrade)
-			(void) sk_kind_from_label(label, 63);
+			(void) sk_kind_make(sk_label_parse_kind(label), 63);
 		if (!sk_restoring())
 			check_column_label(object->objectId, object->objectSubId, label);
 		return;

@@ -931,7 +931,7 @@ restore_altered(AlterTableStmt *stmt)
 		{
 			SkIdentityColumn *column = lfirst(lc2);
 
-			if (strcmp(get_attname(relid, column->attnum, false), cmd->name) != 0 ||
+			if (strcmp(column->name, cmd->name) != 0 ||
 				gives_up_default(cmd, relid, column->seqid))
 				continue;
 			check_partition(cmd, relid, column->seqid);
@@ -1054,14 +1054,15 @@ like_commands(TableLikeClause *clause)
 	foreach(lc, sk_identity_columns(RelationGetRelid(rel), RelationGetRelid(rel)))
 	{
 		SkIdentityColumn *column = lfirst(lc);
-		const char *name = quote_identifier(get_attname(RelationGetRelid(rel), column->attnum, false));
+		const char *name = quote_identifier(column->name);
+		AttrNumber	attnum = get_attnum(RelationGetRelid(rel), column->name);
 
 		if (clause->options & CREATE_TABLE_LIKE_DEFAULTS)
 			result = lappend(result, makeString(psprintf("ALTER COLUMN %s DROP DEFAULT", name)));
 		if (clause->options & CREATE_TABLE_LIKE_IDENTITY)
 			result = lappend(result, makeString(psprintf("ALTER COLUMN %s ADD GENERATED %s AS IDENTITY (%s)", name,
 														 column->identity == SK_IDENTITY_ALWAYS ? "ALWAYS" : "BY DEFAULT",
-														 copied_options(column->seqid, sk_column_width(RelationGetRelid(rel), column->attnum)))));
+														 copied_options(column->seqid, sk_column_width(RelationGetRelid(rel), attnum)))));
 	}
 	relation_close(rel, AccessShareLock);
 	return result;
