@@ -88,7 +88,7 @@ sk_identity_columns(Oid relid, Oid table)
 		SkIdentityColumn *column = palloc(sizeof(SkIdentityColumn));
 
 		column->name = pstrdup(NameStr(TupleDescAttr(desc, value->adnum - 1)->attname));
-		column->seqid = sk_fetched_sequence(stringToNode(value->adbin));
+		column->seqid = sk_fetched_sequence(stringToNode(value->adbin), InvalidOid);
 		column->identity = OidIsValid(column->seqid) ?
 			sk_column_identity(column->seqid, table, column->name) : SK_IDENTITY_NONE;
 		if (column->identity != SK_IDENTITY_NONE)
@@ -234,7 +234,7 @@ drop_default(Oid table, const char *column, Oid seqid)
 	Relation	rel = table_open(table, AccessExclusiveLock);
 	bool		draws;
 
-	draws = sk_fetched_sequence(build_column_default(rel, attnum)) == seqid;
+	draws = sk_fetched_sequence(build_column_default(rel, attnum), InvalidOid) == seqid;
 	table_close(rel, NoLock);
 	if (draws)
 	{
@@ -271,7 +271,7 @@ give_default(Oid table, const char *column, Oid seqid)
 										 COERCION_ASSIGNMENT,
 										 COERCE_IMPLICIT_CAST, -1);
 	/* the one form that is known again as that of a former identity */
-	Assert(sk_fetched_sequence(command->def) == seqid);
+	Assert(sk_fetched_sequence(command->def, InvalidOid) == seqid);
 	statement->relation = makeRangeVar(get_namespace_name(get_rel_namespace(table)),
 									   get_rel_name(table), -1);
 	statement->cmds = list_make1(command);

@@ -26,12 +26,13 @@
 StaticAssertDecl(SK_MAX_LABEL_LENGTH == 1024 && SK_MAX_LABEL_OPTIONS == 32,
 				 "the messages below name the limits");
 
+#define SK_SPACES " \t\n\r"
+
 static char *scan_name(const char **pos);
 static char *scan_word(const char **pos);
 static bool scan_char(const char **pos, char c);
 static bool scan_options(const char **pos, List **options,
 						 const char **problem);
-static bool is_space(char c);
 
 static const char too_long[] = "A label has at most 1024 bytes.";
 
@@ -206,12 +207,6 @@ scan_options(const char **pos, List **options, const char **problem)
 	return true;
 }
 
-static bool
-is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* A kind or the name of an option, in lower case. */
 static char *
 scan_name(const char **pos)
@@ -232,8 +227,7 @@ scan_word(const char **pos)
 {
 	const char *start;
 
-	while (is_space(**pos))
-		(*pos)++;
+	*pos += strspn(*pos, SK_SPACES);
 	start = *pos;
 	*pos += strspn(*pos, SK_WORD_CHARACTERS);
 	return *pos > start ? pnstrdup(start, *pos - start) : NULL;
@@ -243,8 +237,7 @@ scan_word(const char **pos)
 static bool
 scan_char(const char **pos, char c)
 {
-	while (is_space(**pos))
-		(*pos)++;
+	*pos += strspn(*pos, SK_SPACES);
 	if (**pos != c)
 		return false;
 	if (c != '\0')

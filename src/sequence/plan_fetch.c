@@ -92,7 +92,6 @@ static planner_hook_type prev_planner_hook = NULL;
 
 static Expr *plan_call(PlannerInfo *root, FuncExpr *call);
 static Expr *plan_nextval(PlannerInfo *root, FuncExpr *call);
-static Expr *plan_ours(FuncExpr *call, SkFunction function);
 static Expr *guard_fetch(Query *query, FuncExpr *call, Expr *value);
 static Expr *make_call(SkFunction function, Oid type, List *arguments);
 static Expr *make_case(Expr *test, Expr *value);
@@ -151,20 +150,23 @@ sk_plan_fetch_init(void)
 	ResetPlanCache();
 }
 
-/* Returns NULL for a call that stays as it is. */
+/*
+ * Put a function of ours in the place of one of core, for which it asks the same
+ * rights.  Returns NULL for a call that stays as it is.
+ */
 static Expr *
 plan_call(PlannerInfo *root, FuncExpr *call)
 {
 	switch (call->funcid)
 	{
 		case F_CURRVAL:
-			return plan_ours(call, SK_FUNCTION_CURRVAL);
+			return make_call(SK_FUNCTION_CURRVAL, INT8OID, call->args);
 		case F_LASTVAL:
-			return plan_ours(call, SK_FUNCTION_LASTVAL);
+			return make_call(SK_FUNCTION_LASTVAL, INT8OID, call->args);
 		case F_SETVAL_REGCLASS_INT8:
-			return plan_ours(call, SK_FUNCTION_SETVAL);
+			return make_call(SK_FUNCTION_SETVAL, INT8OID, call->args);
 		case F_SETVAL_REGCLASS_INT8_BOOL:
-			return plan_ours(call, SK_FUNCTION_SETVAL_CALLED);
+			return make_call(SK_FUNCTION_SETVAL_CALLED, INT8OID, call->args);
 		default:
 			return plan_nextval(root, call);
 	}
@@ -185,7 +187,7 @@ plan_nextval(PlannerInfo *root, FuncExpr *call)
 	if (!IsA(sequence, Const) || sequence->constisnull ||
 		get_rel_relkind(DatumGetObjectId(sequence->constvalue)) != RELKIND_SEQUENCE)
 		return call->funcid == F_NEXTVAL ?
-			plan_ours(call, SK_FUNCTION_NEXTVAL) : NULL;
+			make_call(SK_FUNCTION_NEXTVAL, INT8OID, call->args) : NULL;
 
 	seqid = DatumGetObjectId(sequence->constvalue);
 	if (sk_binding_get(seqid)->am != NULL)
@@ -204,13 +206,6 @@ plan_nextval(PlannerInfo *root, FuncExpr *call)
 	return guard_fetch(query, call,
 					   make_call(SK_FUNCTION_MAP_COUNTER, INT8OID,
 								 list_make2(next, copyObject(sequence))));
-}
-
-/* A function of ours in the place of one of core, for which it asks the same rights. */
-static Expr *
-plan_ours(FuncExpr *call, SkFunction function)
-{
-	return make_call(function, INT8OID, call->args);
 }
 
 /* A value that is fetched only by who may call nextval for it, if "query" does not decide that. */
@@ -906,7 +901,7 @@ explicit_identity(Query *query, TargetEntry *target, Relation rel)
 	if (!column->atthasdef)
 		return SK_IDENTITY_NONE;
 	/* cheap, and for most columns the answer: no catalog is read so far */
-	seqid = sk_fetched_sequence(build_column_default(rel, target->resno));
+	seqid = sk_fetched_sequence(build_column_default(rel, target->resno), InvalidOid);
 	if (!OidIsValid(seqid) || fetches_from(query, target, seqid))
 		return SK_IDENTITY_NONE;
 
@@ -934,10 +929,11 @@ fetches_from(Query *query, TargetEntry *target, Oid seqid)
 	ListCell   *lc;
 
 	if (values == NULL)
-		return sk_fetched_sequence((Node *) target->expr) == seqid;
+		return sk_fetched_sequence((Node *) target->expr, InvalidOid) == seqid;
 	foreach(lc, *values)
 	{
-		if (sk_fetched_sequence(list_nth(lfirst(lc), ((Var *) target->expr)->varattno - 1)) != seqid)
+		if (sk_fetched_sequence(list_nth(lfirst(lc), ((Var *) target->expr)->varattno - 1),
+								InvalidOid) != seqid)
 			return false;
 	}
 	return true;

@@ -68,7 +68,6 @@ enum
 	NUM_COLS
 };
 
-static Oid	fetched_sequence(Node *expr, Oid schema);
 static Oid	named_relation(Node *name, Oid schema);
 static Oid	owned_sequence(Oid table, AttrNumber column);
 static bool is_migration_table(const char *name);
@@ -345,25 +344,20 @@ sk_column_width(Oid relid, AttrNumber attnum)
  * sk_fetched_sequence
  *		The sequence whose next value the default of an integer column is.
  *
- * Returns InvalidOid for any other expression.
+ * "schema" is as for sk_called_sequence().  Returns InvalidOid for any other
+ * expression.
  */
 Oid
-sk_fetched_sequence(Node *expr)
-{
-	return fetched_sequence(expr, InvalidOid);
-}
-
-static Oid
-fetched_sequence(Node *expr, Oid schema)
+sk_fetched_sequence(Node *expr, Oid schema)
 {
 	FuncExpr   *call = (FuncExpr *) expr;
 
 	if (expr != NULL && IsA(expr, CoerceToDomain))
-		return fetched_sequence((Node *) ((CoerceToDomain *) expr)->arg, schema);
+		return sk_fetched_sequence((Node *) ((CoerceToDomain *) expr)->arg, schema);
 	if (expr == NULL || !IsA(expr, FuncExpr))
 		return InvalidOid;
 	if (call->funcid == F_INT4_INT8 || call->funcid == F_INT2_INT8)
-		return fetched_sequence(linitial(call->args), schema);
+		return sk_fetched_sequence(linitial(call->args), schema);
 	return sk_called_sequence(expr, schema);
 }
 
@@ -442,7 +436,7 @@ sk_column_sequence(Oid table, AttrNumber column)
 		TupleDescAttr(RelationGetDescr(rel), column - 1)->atthasdef)
 		value = build_column_default(rel, column);
 	relation_close(rel, AccessShareLock);
-	seqid = fetched_sequence(value, get_rel_namespace(table));
+	seqid = sk_fetched_sequence(value, get_rel_namespace(table));
 	if (!OidIsValid(seqid))
 		return owned_sequence(table, column);
 	if (sk_sequence_owner(seqid, &owner, &owner_column) ?
@@ -542,7 +536,7 @@ sk_storing_columns(Oid seqid, bool reports)
 		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
 		Oid			relid = column.objectId;
 
-		if (sk_fetched_sequence(default_expression(lfirst_oid(lc))) != seqid ||
+		if (sk_fetched_sequence(default_expression(lfirst_oid(lc)), InvalidOid) != seqid ||
 			get_rel_relkind(relid) == RELKIND_VIEW ||
 			get_rel_persistence(relid) == RELPERSISTENCE_TEMP)
 			continue;

@@ -135,8 +135,6 @@ static int64 add_waiting_fetches(const SkSequence *seq, int64 last,
 static void refuse_label(const SkSequence *seq, SkRange given,
 						 SkRange counted);
 static void refuse_new_mapping(const SkSequence *seq, const char *hint);
-static void check_counter_has_value(const char *name, int64 counter,
-									const SkSequenceOptions *options);
 static void restart_counter(const SkSequence *seq, int64 counter,
 							bool moves_start);
 static char *kind_label(const SkKind *kind);
@@ -160,12 +158,10 @@ static void report_drop(ObjectAccessType access, Oid class, Oid object,
 static bool drops_extension(Node *command);
 static void check_label(const ObjectAddress *object, const char *label);
 static void require_end_trigger(Oid seqid);
-static bool end_trigger_fires(void);
 static void check_column_label(Oid table, int32 column, const char *label);
 static void lock_columns(Oid seqid);
 static void remember(Oid seqid, const char *label);
-static void follow_label(Node *command, List *relations);
-static void follow_column_labels(Node *command);
+static void follow_labels(Node *command, List *relations);
 static void label_columns(const char *condition);
 static void label_sequences(bool and_unbind);
 static bool run_commands(const char *query);
@@ -184,7 +180,7 @@ sk_sequence_change_init(void)
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
 	prev_object_access_hook = object_access_hook;
 	object_access_hook = report_drop;
-	sk_on_command(prepare_drop, NULL, follow_label);
+	sk_on_command(prepare_drop, NULL, follow_labels);
 }
 
 /*
@@ -388,11 +384,15 @@ check_change(SkSequence *seq, const SkSequenceChange *change)
 		check_references(seq, new->options->bits);
 	/* what other nodes may have given counts as given */
 	sk_find_nodes(seq);
+	if (new != NULL && (seq->kind == NULL || change->restarts) &&
+		(change->restarts ? change->counter : seq->next) > new->options->max_counter)
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("Sequence %s is exhausted", get_rel_name(seq->seqid)),
+				 errdetail("The last counter that has a value of %d bits is %lld.",
+						   new->options->bits, (long long) new->options->max_counter),
+				 errhint("Start with a smaller counter.")));
 	/* it comes last, as it adds to the kind that was made */
-	if (new != NULL && (seq->kind == NULL || change->restarts))
-		check_counter_has_value(get_rel_name(seq->seqid),
-								change->restarts ? change->counter : seq->next,
-								new->options);
 	if (new != NULL)
 		keep_values_unique(seq, new, change);
 	return new;
@@ -708,20 +708,6 @@ sk_describe_column(const SkSequence *seq)
 	return psprintf("column \"%s\" of table \"%s\"",
 					get_attname(column->objectId, column->objectSubId, false),
 					get_rel_name(column->objectId));
-}
-
-/* Refuse a counter to begin with that is beyond the last one. */
-static void
-check_counter_has_value(const char *name, int64 counter,
-						const SkSequenceOptions *options)
-{
-	if (counter > options->max_counter)
-		ereport(ERROR,
-				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
-				 errmsg("Sequence %s is exhausted", name),
-				 errdetail("The last counter that has a value of %d bits is %lld.",
-						   options->bits, (long long) options->max_counter),
-				 errhint("Start with a smaller counter.")));
 }
 
 /*
@@ -1302,29 +1288,20 @@ check_label(const ObjectAddress *object, const char *label)
 static void
 require_end_trigger(Oid seqid)
 {
-	if (!end_trigger_fires())
+	/* the setting exists from release 17 on */
+	const char *setting = GetConfigOption("event_triggers", true, false);
+	HeapTuple	tuple = SearchSysCache1(EVENTTRIGGERNAME,
+										CStringGetDatum(SK_END_TRIGGER));
+
+	if (!HeapTupleIsValid(tuple) || !IsUnderPostmaster ||
+		(setting != NULL && strcmp(setting, "off") == 0) ||
+		((Form_pg_event_trigger) GETSTRUCT(tuple))->evtenabled != TRIGGER_FIRES_ALWAYS)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cannot complete the label of sequence \"%s\" while event triggers are off",
 						get_rel_name(seqid)),
 				 errhint("Use spanner.alter_sequence().")));
-}
-
-static bool
-end_trigger_fires(void)
-{
-	const char *setting = GetConfigOption("event_triggers", true, false);
-	HeapTuple	tuple = SearchSysCache1(EVENTTRIGGERNAME,
-										CStringGetDatum(SK_END_TRIGGER));
-	bool		result = false;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	/* the setting exists from release 17 on */
-	if (IsUnderPostmaster && (setting == NULL || strcmp(setting, "off") != 0))
-		result = ((Form_pg_event_trigger) GETSTRUCT(tuple))->evtenabled == TRIGGER_FIRES_ALWAYS;
 	ReleaseSysCache(tuple);
-	return result;
 }
 
 /*
@@ -1376,27 +1353,21 @@ remember(Oid seqid, const char *label)
 	strlcpy(memory, label != NULL ? label : "", sizeof(memory));
 }
 
-/* What is left to do for labels when a command has ended. */
+/*
+ * Set the label that could not be set before, and have labels of columns and
+ * sequences agree after a command.
+ *
+ * While a dump is restored, no label is taken away: the sequence of a column may
+ * come later.
+ */
 static void
-follow_label(Node *command, List *relations)
+follow_labels(Node *command, List *relations)
 {
 	if (IsA(command, SecLabelStmt) && OidIsValid(forgetful_sequence))
 	{
 		set_label(forgetful_sequence, memory);
 		remember(InvalidOid, NULL);
 	}
-	follow_column_labels(command);
-}
-
-/*
- * Have labels of columns and sequences agree after a command.
- *
- * While a dump is restored, no label is taken away: the sequence of a column may
- * come later.
- */
-static void
-follow_column_labels(Node *command)
-{
 	if (!IsA(command, SecLabelStmt) && !sk_bindings_exist())
 		return;
 	if (IsA(command, CreateExtensionStmt) &&

@@ -553,7 +553,7 @@ follow_table(Oid relid, List *columns, const List *bound)
 		if (value == NULL)
 			continue;
 		if (column.atthasdef)
-			sequences = list_append_unique_oid(sequences, sk_fetched_sequence(value));
+			sequences = list_append_unique_oid(sequences, sk_fetched_sequence(value, InvalidOid));
 		if (columns == NIL || list_member(columns, makeString(NameStr(column.attname))))
 			follow_default(relid, attnum, value, column.atttypid, column.atttypmod);
 	}
@@ -599,7 +599,7 @@ follow_default(Oid relid, AttrNumber attnum, Node *value, Oid type, int32 typmod
 			!holds_values(value, type, typmod, seq->kind->options->bits))
 		{
 			/* an integer column gets values that fit */
-			if (sk_fetched_sequence(value) == seqid && is_constant(value))
+			if (sk_fetched_sequence(value, InvalidOid) == seqid && is_constant(value))
 				narrow_sequence(seqid, getBaseType(type));
 			else
 				restriction = &no_key;
@@ -764,7 +764,7 @@ static int
 bits_of_ids(Oid relid, AttrNumber attnum, int depth)
 {
 	Relation	rel = relation_open(relid, AccessShareLock);
-	Oid			seqid = sk_fetched_sequence(build_column_default(rel, attnum));
+	Oid			seqid = sk_fetched_sequence(build_column_default(rel, attnum), InvalidOid);
 	int			result = 0;
 	ListCell   *lc;
 
@@ -1272,25 +1272,22 @@ give_to_column(Oid seqid)
 {
 	List	   *defaults = sk_dependents(seqid, AttrDefaultRelationId);
 	ObjectAddress sequence;
-	ListCell   *lc;
+	ObjectAddress column;
 
+	if (defaults == NIL)
+		return;
+	/* partitions and children have the default as well, and got it later */
+	column = GetAttrDefaultColumnAddress(linitial_oid(defaults));
+	/* what ALTER SEQUENCE ... OWNED BY asks for */
+	if (sk_relation_owner(column.objectId) != sk_relation_owner(seqid) ||
+		get_rel_namespace(column.objectId) != get_rel_namespace(seqid))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("table \"%s\" was renamed while a column was added",
+						get_rel_name(column.objectId)),
+				 errhint("Try again.")));
 	ObjectAddressSet(sequence, RelationRelationId, seqid);
-	foreach(lc, defaults)
-	{
-		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
-
-		/* what ALTER SEQUENCE ... OWNED BY asks for */
-		if (sk_relation_owner(column.objectId) != sk_relation_owner(seqid) ||
-			get_rel_namespace(column.objectId) != get_rel_namespace(seqid))
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("table \"%s\" was renamed while a column was added",
-							get_rel_name(column.objectId)),
-					 errhint("Try again.")));
-		recordDependencyOn(&sequence, &column, DEPENDENCY_AUTO);
-		/* partitions and children have the default as well */
-		break;
-	}
+	recordDependencyOn(&sequence, &column, DEPENDENCY_AUTO);
 	CommandCounterIncrement();
 }
 

@@ -80,7 +80,6 @@ static void guard_command(Node *command);
 static void start_command(Node *command);
 static void end_command(Node *command);
 static List *command_relations(void);
-static void call_function(ReturnSetInfo *result);
 static SkCommandRelation *read_relation(TupleTableSlot *row);
 static Oid	table_of(Oid class, Oid object);
 static bool changes_columns(Node *command);
@@ -231,10 +230,17 @@ command_relations(void)
 	ExprContext *econtext = CreateStandaloneExprContext();
 	ReturnSetInfo rsinfo = {.type = T_ReturnSetInfo,.econtext = econtext,
 	.allowedModes = SFRM_Materialize};
+	LOCAL_FCINFO(fcinfo, 0);
+	FmgrInfo	function;
 	List	   *result = NIL;
 	TupleTableSlot *row;
 
-	call_function(&rsinfo);
+	/* as the executor does for a function in FROM */
+	fmgr_info(F_PG_EVENT_TRIGGER_DDL_COMMANDS, &function);
+	InitFunctionCallInfoData(*fcinfo, &function, 0, InvalidOid, NULL,
+							 (Node *) &rsinfo);
+	(void) FunctionCallInvoke(fcinfo);
+	Assert(rsinfo.returnMode == SFRM_Materialize);
 	row = MakeSingleTupleTableSlot(rsinfo.setDesc, &TTSOpsMinimalTuple);
 	while (tuplestore_gettupleslot(rsinfo.setResult, true, false, row))
 	{
@@ -247,20 +253,6 @@ command_relations(void)
 	tuplestore_end(rsinfo.setResult);
 	FreeExprContext(econtext, true);
 	return result;
-}
-
-/* As the executor does for a function in FROM. */
-static void
-call_function(ReturnSetInfo *result)
-{
-	LOCAL_FCINFO(fcinfo, 0);
-	FmgrInfo	function;
-
-	fmgr_info(F_PG_EVENT_TRIGGER_DDL_COMMANDS, &function);
-	InitFunctionCallInfoData(*fcinfo, &function, 0, InvalidOid, NULL,
-							 (Node *) result);
-	(void) FunctionCallInvoke(fcinfo);
-	Assert(result->returnMode == SFRM_Materialize);
 }
 
 /* A row of the result, NULL if it is not about a relation. */
