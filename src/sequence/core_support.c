@@ -3,10 +3,8 @@
  * core_support.c
  *	  Our functions in the place of core's: support function, calls.
  *
- * This is what ALTER FUNCTION ... SUPPORT does.  There is no command for the
- * reverse, and pg_upgrade loses it, because the new cluster has its own
- * catalogs, and runs no script of an extension.  So it is done here, when the
- * extension is created and again when a label is set.
+ * This is what ALTER FUNCTION ... SUPPORT does, and its reverse, for which there is
+ * no command.  pg_upgrade loses it, so it is done again when a label is set.
  *
  * pg_proc has the support function, and pg_depend says that core's function
  * needs it.  They come and go together: as long as core's function has the

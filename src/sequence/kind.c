@@ -3,11 +3,9 @@
  * kind.c
  *	  The kind of a sequence: an access method and its options.
  *
- * A kind that no loaded library offers leads to a function: "load_KIND()" in
- * the schema of our extension, in language C.  Only a superuser can create
- * one, and it names the library.  Calling it loads that, whose _PG_init()
- * registers the method.  A label must not lead to a file by itself, since
- * whoever owns a sequence writes its label.
+ * A kind that no loaded library offers is looked for by the function that loads it
+ * (access_method.h).  A label must not lead to a file by itself, since whoever owns
+ * a sequence writes its label.
  *
  * src/sequence/kind.c
  *

@@ -3,40 +3,19 @@
  * plan_fetch.c
  *	  How calls of sequence functions are planned.
  *
- * While the database has the extension, a call of nextval('s') is planned as
+ * The README has the forms, and says why ("How a value is made", "When ids have to
+ * ascend").
  *
- *		CASE WHEN spanner_internal.may_draw('s', 'nextval')
- *				  IS NOT DISTINCT FROM NULL
- *			 THEN spanner_internal.map_counter(next value of s, 's') END
+ * The planner hook comes before Citus, which plans the SELECT of an INSERT by itself,
+ * and puts calls into the query.  The support function handles the statement that
+ * loads the library, which comes before the hook, and calls in deeper queries.
  *
- * and one of the other functions, or for a sequence that is known at run time only, as
- * our function of that name.  The README says why.  A statement that writes a former identity column fetches
- * without the CASE: the executor asks for the right to write the column.
- *
- * Where the rows of an INSERT are to come back in order, in exactly the form
- *
- *		INSERT INTO t (...) SELECT ... FROM (VALUES (..., 0), (..., 1)) AS v
- *		ORDER BY v.n RETURNING id
- *
- * a call is planned as spanner_internal.ascending_nextval('s', number of rows).  If
- * the rows of the VALUES list call nextval themselves, a fetch takes the place of the
- * column that they are.  The planner hook comes before Citus, which plans the SELECT
- * by itself, and puts the call into the query.  The support function handles the
- * statement that loads the library, which comes before the hook, and calls in deeper
- * queries.
- *
- * In queries a former identity column keeps what GENERATED ALWAYS and OVERRIDING mean.
- * Core does this while it rewrites a query.  Here it is done to the rewritten
- * query, which has the default of a column where core would have put it: views
- * and rules need no thought.  A call of nextval that a user writes, of the same
- * sequence, looks the same and is accepted.  COPY is not planned, and takes explicit
- * values, as with identity.  So does a restore.  Only for values that are not what the
- * default would give the label of a sequence is looked at.
- *
- * A column that is an identity in the catalogs fetches with core's
- * NextValueExpr, which has no support function.  So, once the library is
- * loaded, it is mapped before the query is planned, so that spanner.lastval()
- * knows of it.
+ * What GENERATED ALWAYS and OVERRIDING mean for a former identity column is applied
+ * to the rewritten query, which has the default of a column where core would have
+ * put it.  A call of nextval that a user writes, of the same sequence, looks the
+ * same and is accepted.  COPY is not planned, and takes explicit values, as with
+ * identity.  So does a restore.  Only for values that are not what the default
+ * would give the label of a sequence is looked at.
  *
  * src/sequence/plan_fetch.c
  *

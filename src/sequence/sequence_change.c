@@ -3,31 +3,24 @@
  * sequence_change.c
  *	  The one way in which the kind, the options or the counter change.
  *
- * A caller fills in what is to change.  The rest is the same for all: the new kind is
- * put together, values that could be given twice are found, the label is
- * written, the counter is set, and the column uses the sequence as its kind
- * needs it.
+ * A caller fills in what is to change.  The README says what is done, and in which
+ * order ("How a sequence changes", "How the nodes of Citus learn of a kind").
  *
- * A sequence that loses its kind goes on with its plain counter.  That could
- * repeat what has been given before and what the skip range leaves out, and
- * values that the kind has issued.  So it goes on after these ranges.
- * Where one of the next values has been issued, and the type has values that the
- * kind has not, it goes on after all of the kind's.  Else it goes on at one that
- * has not been issued.  That leaves those that it comes to much later, above all
- * in narrow columns: a WARNING says so.  The counter is set in a new file of the
- * sequence, so that a rollback brings the old one back, and other sessions forget
- * counters that they have cached.  That is done by OID, and as the owner: who
- * drops the extension need not own the sequences.
+ * A sequence that loses its kind could repeat what has been given before, what the
+ * skip range leaves out, and values that the kind has issued.  So its plain counter
+ * goes on after these ranges.  Where one of the next values has been issued, and the
+ * type has values that the kind has not, it goes on after all of the kind's.  Else
+ * it goes on at one that has not been issued, and a WARNING says that it comes to
+ * others later.  The counter is set in a new file of the sequence, so that a
+ * rollback brings the old one back, and other sessions forget counters that they
+ * have cached.  That is done by OID, and as the owner: who drops the extension need
+ * not own the sequences.
  *
  * Before a command drops the extension, core's functions lose our support
  * function, and sequences their labels.  Both would keep the extension, and a
  * dump with labels could not be restored without it.  If the command fails,
  * the transaction undoes that.  What the sequences do then is reported when the
  * extension goes, since the command may still find that others depend on it.
- *
- * In a database with Citus each column that uses a bound sequence has the label of the
- * sequence.  In a command of a user, labels of columns follow those of sequences.  In
- * one that Citus sends to another node, it is the other way round.
  *
  * src/sequence/sequence_change.c
  *

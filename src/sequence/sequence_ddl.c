@@ -3,24 +3,15 @@
  * sequence_ddl.c
  *	  What commands do to sequences and their kinds.
  *
- * After every command that can create a sequence:
+ * After every command that can create a sequence, a new one gets the default kind,
+ * and the values of a bound one fit its type and the columns that store them.
  *
- * - a new sequence gets the kind that spanner.default_sequence_kind names,
- *	 unless it is temporary or the kind does not fit it;
- * - an identity column with such a sequence becomes a column whose default
- *	 fetches from it, since core's identity returns the plain counter;
- * - the values of a bound one fit its type and the columns that store them.
- *
- * The rows of a table get the values of a new serial or identity column
- * while ALTER TABLE ... ADD COLUMN runs, too early for a ddl_command_end
- * trigger.  So the command is changed before it starts: the sequence is created
- * and bound first, and the column definition becomes that of an ordinary column
- * with a default.  After the command the sequence is given to the column.
- * What was changed is recognized by the location of the default's function
- * call, which no parser sets.
- *
- * CREATE TABLE ... LIKE carries the commands that follow it in the alias of the
- * table's name, which no parser sets there.
+ * The rows of a table get the values of a new serial or identity column while
+ * ALTER TABLE ... ADD COLUMN runs, too early for a ddl_command_end trigger.  So the
+ * sequence is created and bound before the command starts, the column definition
+ * becomes that of an ordinary column with a default, and after the command the
+ * sequence is given to the column.  What was changed, and what has to follow a
+ * CREATE TABLE ... LIKE, is noted in the tree (spi/tree_marks.h).
  *
  * src/sequence/sequence_ddl.c
  *

@@ -3,15 +3,11 @@
  * sequence_functions.c
  *	  Fetching values: spanner.nextval() and what belongs to it, and who may.
  *
- * Who may fetch is, as in core, who has USAGE or UPDATE on the sequence.  For
- * an identity column core asks for neither, since it knows that it is the column
- * that fetches.  A column that was one fetches by its default, as anybody could.
- * A statement that is planned asks for nothing here if it writes the column
- * (plan_fetch.c).  COPY and the like evaluate the default alone: there, who may
- * write the column of the table, or of one below it, may fetch for it.
- *
- * Our functions do what core's do, so whoever calls one of ours needs EXECUTE on
- * core's of that name as well.
+ * Who may fetch is, as in core, who has USAGE or UPDATE on the sequence.  For a
+ * former identity column core would ask for neither.  A statement that is planned
+ * asks for nothing here if it writes the column (plan_fetch.c).  COPY and the like
+ * evaluate the default alone: there, who may write the column of the table, or of
+ * one below it, may fetch for it.
  *
  * src/sequence/sequence_functions.c
  *
