@@ -38,7 +38,6 @@
 #include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"

@@ -20,13 +20,11 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_seclabel.h"
 #include "catalog/pg_sequence.h"
-#include "catalog/pg_type.h"
 #include "storage/lmgr.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"

@@ -37,7 +37,6 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "compat.h"

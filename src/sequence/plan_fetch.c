@@ -35,7 +35,6 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
-#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/fmgroids.h"

@@ -45,7 +45,6 @@
 #include "parser/parser.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
-#include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
