@@ -17,7 +17,7 @@
 
 #include "keys/bit_reverse.h"
 #include "keys/canonical.h"
-#include "keys/moments.h"
+#include "keys/time_zone.h"
 
 PG_FUNCTION_INFO_V1(spanner_bit_reverse);
 PG_FUNCTION_INFO_V1(spanner_farm_fingerprint_bytea);

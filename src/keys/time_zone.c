@@ -9,8 +9,6 @@
  */
 #include "postgres.h"
 
-#include "datatype/timestamp.h"
-
 #include "keys/time_zone.h"
 
 /* GoogleSQL's limit on an offset from UTC, in minutes */

@@ -49,7 +49,7 @@
 
 #include "compat.h"
 #include "keys/canonical.h"
-#include "keys/moments.h"
+#include "keys/time_zone.h"
 #include "planner/derive.h"
 #include "planner/shard_clause.h"
 #include "spi/own_objects.h"

@@ -35,7 +35,6 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "keys/moments.h"
 #include "keys/time_zone.h"
 #include "planner/shard_key.h"
 #include "spi/own_objects.h"

@@ -13,7 +13,7 @@
 #include "nodes/pathnodes.h"
 #include "utils/timestamp.h"
 
-#include "keys/moments.h"
+#include "keys/time_zone.h"
 
 /* What hashes the keys. */
 typedef enum SkKeyForm

@@ -46,9 +46,6 @@
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
 
-static List *lock_tree(Oid table);
-static void change_dependency(Oid table, AttrNumber column, Oid seqid,
-							  char from, char to);
 static void set_identity(Oid table, const char *column, SkIdentity identity);
 static bool drop_default(Oid table, const char *column, Oid seqid);
 static void give_default(Oid table, const char *column, Oid seqid);
@@ -151,15 +148,20 @@ sk_change_identity(Oid seqid, SkIdentity identity)
 	Oid			table;
 	int32		column;
 	char	   *name;
+	ObjectAddress sequence;
+	ObjectAddress owner;
 	ListCell   *lc;
 
 	if (!sequenceIsOwned(seqid, before, &table, &column))
 		return;
 	name = get_attname(table, column, false);
-	foreach(lc, lock_tree(table))
+	LockRelationOid(table, AccessExclusiveLock);
+	foreach(lc, find_all_inheritors(table, AccessExclusiveLock, NULL))
 	{
 		Oid			relid = lfirst_oid(lc);
 
+		if (relid != table && !get_rel_relispartition(relid))
+			continue;
 		if (!draws && !drop_default(relid, name, seqid) && relid == table)
 			return;
 		set_identity(relid, name,
@@ -168,39 +170,11 @@ sk_change_identity(Oid seqid, SkIdentity identity)
 		if (draws)
 			give_default(relid, name, seqid);
 	}
-	change_dependency(table, column, seqid, before,
-					  draws ? DEPENDENCY_AUTO : DEPENDENCY_INTERNAL);
-}
-
-/* Lock a table and the partitions below it, and list them, the table first. */
-static List *
-lock_tree(Oid table)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	LockRelationOid(table, AccessExclusiveLock);
-	foreach(lc, find_all_inheritors(table, AccessExclusiveLock, NULL))
-	{
-		if (lfirst_oid(lc) == table || get_rel_relispartition(lfirst_oid(lc)))
-			result = lappend_oid(result, lfirst_oid(lc));
-	}
-	return result;
-}
-
-/* Have a sequence depend on its column in another way. */
-static void
-change_dependency(Oid table, AttrNumber column, Oid seqid, char from, char to)
-{
-	ObjectAddress sequence;
-	ObjectAddress owner;
-
-	Assert(sk_relation_is_locked(table, AccessExclusiveLock) && column > 0);
 	ObjectAddressSet(sequence, RelationRelationId, seqid);
 	ObjectAddressSubSet(owner, RelationRelationId, table, column);
 	(void) deleteDependencyRecordsForClass(RelationRelationId, seqid,
-										   RelationRelationId, from);
-	recordDependencyOn(&sequence, &owner, to);
+										   RelationRelationId, before);
+	recordDependencyOn(&sequence, &owner, draws ? DEPENDENCY_AUTO : DEPENDENCY_INTERNAL);
 	CommandCounterIncrement();
 }
 

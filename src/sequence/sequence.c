@@ -833,7 +833,7 @@ column_identity(Oid table, AttrNumber column)
 	return result;
 }
 
-/* The first parent of a table that has a column of that name. */
+/* The first parent of a table, of the same owner, that has a column of that name. */
 static Oid
 parent_with_column(Oid relid, const char *column)
 {
@@ -851,7 +851,8 @@ parent_with_column(Oid relid, const char *column)
 	{
 		Oid			parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
 
-		if (get_attnum(parent, column) != InvalidAttrNumber)
+		if (get_attnum(parent, column) != InvalidAttrNumber &&
+			sk_relation_owner(parent) == sk_relation_owner(relid))
 			result = parent;
 	}
 	systable_endscan(scan);
