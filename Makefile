@@ -75,7 +75,6 @@ OBJS = \
 	src/spi/command_hooks.o \
 	src/spi/own_objects.o \
 	src/spi/owner_rights.o \
-	src/spi/relation_changes.o \
 	src/spi/relation_query.o \
 	src/spi/row_writer.o \
 	src/spi/run_command.o \

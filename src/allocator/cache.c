@@ -31,7 +31,7 @@
 
 #include "allocator/allocator.h"
 #include "spanner_keys.h"
-#include "spi/relation_changes.h"
+#include "spi/command_hooks.h"
 
 /* What is locked while a series is made differs from what queues for a row. */
 #define SK_SERIES_QUEUE 0x8000
@@ -287,7 +287,6 @@ prepare_cache(void)
 		return;
 	if (cache_epoch == sk_allocator_epoch)
 		sk_allocator_epoch++;
-	sk_watch_relations();
 	if (cache_context == NULL)
 		cache_context = AllocSetContextCreate(CacheMemoryContext,
 											  "spanner_keys allocators",

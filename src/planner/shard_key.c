@@ -39,7 +39,7 @@
 
 #include "compat.h"
 #include "planner/shard_key.h"
-#include "spi/relation_changes.h"
+#include "spi/command_hooks.h"
 
 /* The varno of columns in expressions that are read from the catalogs. */
 #define SK_CATALOG_VARNO 1
@@ -121,7 +121,6 @@ create_cache(void)
 	key_cache = hash_create("spanner_keys shard keys", 64, &ctl,
 							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	sk_on_relation_change(forget_relation);
-	sk_watch_relations();
 }
 
 /*

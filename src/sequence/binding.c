@@ -36,8 +36,8 @@
 #include "compat.h"
 #include "sequence/sequence.h"
 #include "spanner_keys.h"
+#include "spi/command_hooks.h"
 #include "spi/own_objects.h"
-#include "spi/relation_changes.h"
 
 /*
  * False if this database is known to have no bound sequence, or not the
@@ -86,8 +86,6 @@ sk_bindings_exist(void)
 	if (!bindings_possible || bindings_counted)
 		return bindings_possible;
 
-	sk_watch_relations();
-
 	/* after an invalidation while we look, the answer is good for now only */
 	bindings_counted = true;
 	exist = sk_list_labelled(true) != NIL && sk_extension_exists();
@@ -114,7 +112,6 @@ sk_binding_get(Oid seqid)
 	{
 		HASHCTL		ctl = {0};
 
-		sk_watch_relations();
 		ctl.keysize = sizeof(Oid);
 		ctl.entrysize = sizeof(SkBinding);
 		bindings = hash_create("spanner_keys bindings", 64, &ctl,

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * command_hooks.c
- *	  Callbacks for commands on sequences and tables: event triggers and
- *	  utility hook.
+ *	  Callbacks for commands on sequences and tables, by event triggers and
+ *	  utility hook, and for changes of relations.
  *
  * What a command has done only pg_event_trigger_ddl_commands() knows.  Every
  * CREATE TABLE and most of ALTER TABLE come here, so the function is called
@@ -15,6 +15,9 @@
  * guards what they guard as well, once the library is loaded.  For the tags
  * that can rename or move an object of the extension, loading it is enough: see
  * own_objects.c.
+ *
+ * The server has ten places for relation cache callbacks, and other extensions
+ * may take many.  All modules of this library share one.
  *
  * src/spi/command_hooks.c
  *
@@ -37,6 +40,7 @@
 #include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
@@ -66,6 +70,8 @@ typedef struct SkCommandCallbacks
 static SkCommandCallbacks callbacks[SK_MAX_CALLBACKS];
 static int	callback_count = 0;
 static ProcessUtility_hook_type prev_ProcessUtility_hook = NULL;
+static RelcacheCallbackFunction relation_callbacks[SK_MAX_CALLBACKS];
+static int	relation_callback_count = 0;
 
 /* How Citus names its sessions on other nodes. */
 #define SK_CITUS_SESSION "citus_internal gpid="
@@ -76,6 +82,7 @@ static void guarding_utility(PlannedStmt *pstmt, const char *queryString,
 							 bool readOnlyTree, ProcessUtilityContext context,
 							 ParamListInfo params, QueryEnvironment *queryEnv,
 							 DestReceiver *dest, QueryCompletion *qc);
+static void tell_of_relation(Datum arg, Oid relid);
 static void guard_command(Node *command);
 static void start_command(Node *command);
 static void end_command(Node *command);
@@ -114,6 +121,32 @@ sk_on_command(SkCommandStart guard, SkCommandStart start, SkCommandEnd end)
 	entry->guard = guard;
 	entry->start = start;
 	entry->end = end;
+}
+
+/*
+ * sk_on_relation_change
+ *		Register a relation cache callback, which gets 0 as its argument.
+ */
+void
+sk_on_relation_change(RelcacheCallbackFunction callback)
+{
+	/* the server loads a library again if that has failed */
+	for (int i = 0; i < relation_callback_count; i++)
+	{
+		if (relation_callbacks[i] == callback)
+			return;
+	}
+	Assert(relation_callback_count < SK_MAX_CALLBACKS);
+	if (relation_callback_count == 0)
+		CacheRegisterRelcacheCallback(tell_of_relation, (Datum) 0);
+	relation_callbacks[relation_callback_count++] = callback;
+}
+
+static void
+tell_of_relation(Datum arg, Oid relid)
+{
+	for (int i = 0; i < relation_callback_count; i++)
+		relation_callbacks[i] (arg, relid);
 }
 
 /*

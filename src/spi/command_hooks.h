@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * command_hooks.h
- *	  Callbacks for commands.
+ *	  Callbacks for commands, and for changes of relations.
  *
  * src/spi/command_hooks.h
  *
@@ -11,6 +11,7 @@
 #define SK_COMMAND_HOOKS_H
 
 #include "nodes/parsenodes.h"
+#include "utils/inval.h"
 
 #define SK_CITUS "citus"
 
@@ -39,6 +40,7 @@ typedef void (*SkCommandEnd) (Node *command, List *relations);
 
 extern void sk_on_command(SkCommandStart guard, SkCommandStart start,
 						  SkCommandEnd end);
+extern void sk_on_relation_change(RelcacheCallbackFunction callback);
 extern bool sk_restoring(void);
 extern bool sk_brings_labels(void);
 extern bool sk_citus_exists(void);
