@@ -58,7 +58,6 @@ static char *method_name(const SequenceAccessMethod *am);
 static SkSequenceAmRegistry *get_registry(void);
 static const SequenceAccessMethod *find_registered(const char *kind);
 static bool load_library(const char *kind);
-static Oid	find_loader(const char *name);
 static bool take_common_option(SkSequenceOptions *options,
 							   const SkOption *option);
 static void parse_own_options(const SequenceAccessMethod *am,
@@ -408,7 +407,8 @@ find_registered(const char *kind)
 }
 
 /*
- * Load the library that offers a kind.
+ * Load the library that offers a kind, by a function without arguments in our
+ * schema.  Only one in C counts, since only a superuser can create it.
  *
  * Returns false if none is known in this database.  Raises an error if it
  * cannot be loaded.
@@ -417,41 +417,22 @@ static bool
 load_library(const char *kind)
 {
 	char	   *name = psprintf("%s%s", SK_LOADER_PREFIX, kind);
-	Oid			loader;
+	Oid			loader = InvalidOid;
+	HeapTuple	tuple = NULL;
 
 	/* no catalogs while a setting is restored after an abort */
-	if (!IsTransactionState() || strlen(name) >= NAMEDATALEN)
-		return false;
-
-	loader = find_loader(name);
-	if (!OidIsValid(loader))
-		return false;
-	(void) OidFunctionCall0(loader);
-	return true;
-}
-
-/*
- * A function without arguments that another library offers in our schema.  Only
- * one in C counts, since only a superuser can create it.
- */
-static Oid
-find_loader(const char *name)
-{
-	Oid			schema = sk_own_schema(SK_SCHEMA);
-	HeapTuple	tuple;
-	Oid			result = InvalidOid;
-
-	if (!OidIsValid(schema))
-		return InvalidOid;
-	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
-							PointerGetDatum(buildoidvector(NULL, 0)),
-							ObjectIdGetDatum(schema));
+	if (IsTransactionState() && strlen(name) < NAMEDATALEN && sk_extension_exists())
+		tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
+								PointerGetDatum(buildoidvector(NULL, 0)),
+								ObjectIdGetDatum(sk_own_schema(SK_SCHEMA)));
 	if (!HeapTupleIsValid(tuple))
-		return InvalidOid;
+		return false;
 	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
-		result = ((Form_pg_proc) GETSTRUCT(tuple))->oid;
+		loader = ((Form_pg_proc) GETSTRUCT(tuple))->oid;
 	ReleaseSysCache(tuple);
-	return result;
+	if (OidIsValid(loader))
+		(void) OidFunctionCall0(loader);
+	return OidIsValid(loader);
 }
 
 /*

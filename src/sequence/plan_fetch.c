@@ -76,7 +76,6 @@ static Expr *make_case(Expr *test, Expr *value);
 static bool fills_identity(Query *query, Oid seqid);
 static PlannedStmt *fetching_planner(SK_PLANNER_ARGS);
 static void prepare_query(Query *query);
-static void ascend_insert(Query *insert);
 static void ascend_calls(Query *query, int rows);
 static Node *ascend_mutator(Node *node, void *context);
 static int	ascending_rows(PlannerInfo *root);
@@ -94,7 +93,6 @@ static bool is_nextval(Node *node);
 static Const *constant_sequence(Node *node);
 static bool is_bound_call(Node *node);
 static Expr *ascending_fetch(Query *query, FuncExpr *call, int rows);
-static bool lift_call(PlannerInfo *root, const Const *sequence);
 static bool lift_fetches(Query *source, int location);
 static TargetEntry *find_use(Query *query, AttrNumber column,
 							 SkLiftedFetch *lifted);
@@ -174,7 +172,16 @@ plan_nextval(PlannerInfo *root, FuncExpr *call)
 
 		if (rows > 0)
 			return ascending_fetch(query, call, rows);
-		if (lift_call(root, sequence))
+
+		/*
+		 * The planner has finished the output of the query by then, and looks
+		 * at the first row of VALUES.  It asks for the calls in the other
+		 * rows later: those are gone.  Were it to copy the rows before, they
+		 * would only fetch values that nobody uses.
+		 */
+		if (root != NULL && root->parent_root != NULL && sequence->location >= 0 &&
+			sorts_values(root->parent_root->parse) &&
+			lift_fetches(query, sequence->location))
 			return (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
 	}
 
@@ -305,34 +312,23 @@ prepare_query(Query *query)
 
 	if (!sk_restoring())
 		check_explicit_values(query);
-	if (query->commandType == CMD_INSERT && query->returningList != NIL)
-		ascend_insert(query);
+	ascend_calls(query, insert_rows(query, false));
+	ascend_calls(sorted_source(query), insert_rows(query, true));
+	if (sorts_values(query))
+		(void) lift_fetches(sorted_source(query), -1);
 	foreach(lc, query->hasModifyingCTE ? query->cteList : NIL)
 		prepare_query((Query *) lfirst_node(CommonTableExpr, lc)->ctequery);
 }
 
-/* Have values ascend where a query inserts rows in that form. */
-static void
-ascend_insert(Query *insert)
-{
-	int			rows = insert_rows(insert, false);
-
-	if (rows > 0)
-		ascend_calls(insert, rows);
-	rows = insert_rows(insert, true);
-	if (rows > 0)
-		ascend_calls(sorted_source(insert), rows);
-	if (sorts_values(insert))
-		(void) lift_fetches(sorted_source(insert), -1);
-}
-
+/* Have what is fetched in the output of a query ascend, if that has rows. */
 static void
 ascend_calls(Query *query, int rows)
 {
 	SkAscending ascending = {query, rows};
 
-	query->targetList = (List *) ascend_mutator((Node *) query->targetList,
-												&ascending);
+	if (rows > 0)
+		query->targetList = (List *) ascend_mutator((Node *) query->targetList,
+													&ascending);
 }
 
 /* Calls in subqueries are left alone. */
@@ -598,22 +594,6 @@ ascending_fetch(Query *query, FuncExpr *call, int rows)
 					   make_call(SK_FUNCTION_ASCENDING_NEXTVAL, INT8OID,
 								 list_make2(copyObject(linitial(call->args)),
 											count)));
-}
-
-/*
- * Have a call of nextval that "root" plans take the place of a column of a VALUES
- * list.  "sequence" is its argument.
- *
- * The planner has finished the output of the query by then, and looks at the
- * first row.  It asks for the calls in the other rows later: those are gone.
- * Were it to copy the rows before, they would only fetch values that nobody uses.
- */
-static bool
-lift_call(PlannerInfo *root, const Const *sequence)
-{
-	return root != NULL && root->parent_root != NULL && sequence->location >= 0 &&
-		sorts_values(root->parent_root->parse) &&
-		lift_fetches(root->parse, sequence->location);
 }
 
 /*

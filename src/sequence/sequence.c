@@ -72,7 +72,6 @@ static Oid	named_relation(Node *name, Oid schema);
 static Oid	owned_sequence(Oid table, AttrNumber column);
 static bool is_migration_table(const char *name);
 static char *stored_label(Oid seqid);
-static bool is_memory(const char *label);
 static void read_label(SkSequence *seq, const char *text);
 static List *add_column(List *columns, Oid relid, AttrNumber attnum);
 static SkIdentity column_identity(Oid table, AttrNumber column);
@@ -147,8 +146,10 @@ char *
 sk_sequence_label(Oid seqid)
 {
 	char	   *label = stored_label(seqid);
+	const char *problem;
+	SkLabel    *parts = label != NULL ? sk_label_parse(label, &problem) : NULL;
 
-	return label != NULL && is_memory(label) ? NULL : label;
+	return parts != NULL && strcmp(parts->kind, SK_LOCAL_KIND) == 0 ? NULL : label;
 }
 
 /*
@@ -746,16 +747,6 @@ stored_label(Oid seqid)
 
 	ObjectAddressSet(object, RelationRelationId, seqid);
 	return GetSecurityLabel(&object, SK_LABEL_PROVIDER);
-}
-
-/* Does a label bind nothing, and only say what a sequence has given? */
-static bool
-is_memory(const char *label)
-{
-	const char *problem;
-	SkLabel    *parts = sk_label_parse(label, &problem);
-
-	return parts != NULL && strcmp(parts->kind, SK_LOCAL_KIND) == 0;
 }
 
 /*

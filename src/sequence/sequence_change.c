@@ -143,7 +143,6 @@ static void report_unbound(List *report);
 static bool find_plain_counter(const SkSequence *seq, int64 *next);
 static int64 after_range(const SkSequence *seq, int64 counter, SkRange range);
 static int64 skip_issued_values(const SkSequence *seq, int64 counter);
-static bool is_issued(const SkSequence *seq, int64 value);
 static void set_plain_counter(const SkSequence *seq, int64 next);
 static void prepare_drop(Node *command);
 static void report_drop(ObjectAccessType access, Oid class, Oid object,
@@ -1062,11 +1061,12 @@ skip_issued_values(const SkSequence *seq, int64 counter)
 	int64		free = 0;
 	int64		after = 0;
 	int64		value = counter;
+	int64		issued;
 	bool		meets = false;
 
 	for (int i = 0; i < SK_FORESEEN_VALUES && value != 0; i++)
 	{
-		if (is_issued(seq, value))
+		if (seq->kind->am->unmap(options, value, &issued) && issued < seq->next)
 			meets = true;
 		else if (free == 0)
 			free = value;
@@ -1077,15 +1077,6 @@ skip_issued_values(const SkSequence *seq, int64 counter)
 		after = sk_counter_after(counter, seq->form.seqincrement, last,
 								 seq->form.seqmax);
 	return after != 0 ? after : free;
-}
-
-static bool
-is_issued(const SkSequence *seq, int64 value)
-{
-	int64		counter;
-
-	return seq->kind->am->unmap(seq->kind->options, value, &counter) &&
-		counter < seq->next;
 }
 
 /*

@@ -115,7 +115,6 @@ static void report_lock(const SkSequence *seq);
 static char *index_on(Oid table, AttrNumber column);
 static SkLabel *wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq);
 static int64 largest_stored(const SkSequence *seq);
-static bool begins_anew(const SkSequence *seq, const SkKind *kind);
 static void report_remaining(const SkSequence *seq, int64 before);
 static bool sync_stored(Oid seqid, SkGoal goal, int64 known);
 static void skip_stored_values(SkSequence *seq, SkGoal goal);
@@ -505,18 +504,6 @@ largest_stored(const SkSequence *seq)
 	}
 	appendStringInfoChar(&query, ')');
 	return Max(sk_query_number(relids, query.data), 0);
-}
-
-/*
- * The counter goes on after what has been given: what still fetches plain
- * counters, such as code in C, then gives none that exists.  If more than half of
- * the counters would be left out, it begins anew.  A sequence that has had a kind
- * may go on with that, and must not.
- */
-static bool
-begins_anew(const SkSequence *seq, const SkKind *kind)
-{
-	return seq->former == NULL && seq->next > kind->options->max_counter / 2;
 }
 
 /* Report how many values a narrow column has left, and that its counter begins anew. */
@@ -994,7 +981,14 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 	if (is_small && taken.max > 0)
 		sk_label_set_range(&change.label, "given",
 						   sk_range_cover(taken, kind->options->given));
-	change.restarts = begins_anew(seq, kind);
+
+	/*
+	 * The counter goes on after what has been given: what still fetches plain
+	 * counters, such as code in C, then gives none that exists.  If more than
+	 * half of the counters would be left out, it begins anew.  A sequence
+	 * that has had a kind may go on with that, and must not.
+	 */
+	change.restarts = seq->former == NULL && before > kind->options->max_counter / 2;
 	change.counter = seq->form.seqstart;
 	sk_change_sequence(seq, &change);
 	if (!is_small)

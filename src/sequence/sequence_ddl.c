@@ -113,15 +113,13 @@ static bool names_nothing(Node *node, void *context);
 static bool makes_room(AlterTableStmt *stmt, Oid relid, const char *column);
 static void add_column_end(Node *command, List *relations);
 static void give_to_column(Oid seqid);
-static bool is_added_column(AlterTableCmd *cmd);
-static bool refuses_identity(Relation rel, ColumnDef *def);
+static bool is_added_column(Relation rel, AlterTableCmd *cmd);
 static void change_column(Relation rel, ColumnDef *def);
 static Constraint *find_identity(ColumnDef *def);
 static Oid	serial_type(TypeName *type);
 static Oid	create_bound_sequence(Relation rel, const char *column, Oid type,
 								  Constraint *identity);
 static RangeVar *choose_name(Relation rel, const char *column, List **options);
-static FuncCall *make_nextval_call(Oid seqid);
 static Oid	added_sequence(ColumnDef *def);
 
 /*
@@ -173,11 +171,8 @@ guard_alter(AlterSeqStmt *stmt)
 
 		if (strcmp(option->defname, "as") == 0)
 			narrow_sequence(seqid, typenameTypeId(NULL, defGetTypeName(option)));
-		else if (strcmp(option->defname, "owned_by") == 0)
-		{
-			if (!hands_over(seqid, option))
-				restore_identity(seqid);
-		}
+		else if (strcmp(option->defname, "owned_by") == 0 && !hands_over(seqid, option))
+			restore_identity(seqid);
 	}
 }
 
@@ -1128,10 +1123,8 @@ add_column_start(Node *command)
 	{
 		AlterTableCmd *cmd = lfirst(lc);
 
-		if (is_added_column(cmd) &&
-			rel->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
-			makes_room(stmt, relid, ((ColumnDef *) cmd->def)->colname) &&
-			!refuses_identity(rel, (ColumnDef *) cmd->def))
+		if (is_added_column(rel, cmd) &&
+			makes_room(stmt, relid, ((ColumnDef *) cmd->def)->colname))
 			change_column(rel, (ColumnDef *) cmd->def);
 		else if (cmd->subtype == AT_AddColumn &&
 				 get_attnum(relid, ((ColumnDef *) cmd->def)->colname) == InvalidAttrNumber)
@@ -1281,23 +1274,23 @@ give_to_column(Oid seqid)
 	CommandCounterIncrement();
 }
 
-/* Does a command add a serial or identity column? */
+/*
+ * Does a command add a serial or identity column to a table that is not
+ * temporary?  Identity is not inherited, except by partitions: core refuses it.
+ */
 static bool
-is_added_column(AlterTableCmd *cmd)
+is_added_column(Relation rel, AlterTableCmd *cmd)
 {
 	ColumnDef  *def = (ColumnDef *) cmd->def;
 
-	return cmd->subtype == AT_AddColumn && def->typeName != NULL &&
-		(OidIsValid(serial_type(def->typeName)) != (find_identity(def) != NULL));
-}
-
-/* Identity is not inherited, except by partitions. */
-static bool
-refuses_identity(Relation rel, ColumnDef *def)
-{
-	return find_identity(def) != NULL &&
-		rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
-		find_inheritance_children(RelationGetRelid(rel), NoLock) != NIL;
+	if (cmd->subtype != AT_AddColumn || def->typeName == NULL ||
+		rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
+		return false;
+	if (find_identity(def) == NULL)
+		return OidIsValid(serial_type(def->typeName));
+	return !OidIsValid(serial_type(def->typeName)) &&
+		(rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+		 find_inheritance_children(RelationGetRelid(rel), NoLock) == NIL);
 }
 
 static void
@@ -1305,6 +1298,7 @@ change_column(Relation rel, ColumnDef *def)
 {
 	Constraint *identity = find_identity(def);
 	Constraint *default_value;
+	A_Const    *name;
 	Oid			type;
 	Oid			seqid;
 
@@ -1324,7 +1318,13 @@ change_column(Relation rel, ColumnDef *def)
 	default_value = makeNode(Constraint);
 	default_value->contype = CONSTR_DEFAULT;
 	default_value->location = -1;
-	default_value->raw_expr = (Node *) make_nextval_call(seqid);
+	/* as core makes it for a serial column, but with the OID in place of the name */
+	name = makeNode(A_Const);
+	name->val.sval.type = T_String;
+	name->val.sval.sval = psprintf("%u", seqid);
+	name->location = -1;
+	default_value->raw_expr = (Node *) makeFuncCall(SystemFuncName("nextval"), list_make1(name),
+													COERCE_EXPLICIT_CALL, SK_OUR_LOCATION);
 
 	if (identity == NULL)
 		def->typeName = makeTypeNameFromOid(type, -1);
@@ -1428,22 +1428,6 @@ choose_name(Relation rel, const char *column, List **options)
 		name->schemaname = get_namespace_name(namespace);
 	name->relpersistence = rel->rd_rel->relpersistence;
 	return name;
-}
-
-/*
- * nextval('...'), as core makes it for a serial column, but with the OID in place
- * of the name
- */
-static FuncCall *
-make_nextval_call(Oid seqid)
-{
-	A_Const    *name = makeNode(A_Const);
-
-	name->val.sval.type = T_String;
-	name->val.sval.sval = psprintf("%u", seqid);
-	name->location = -1;
-	return makeFuncCall(SystemFuncName("nextval"), list_make1(name),
-						COERCE_EXPLICIT_CALL, SK_OUR_LOCATION);
 }
 
 /* The sequence whose call change_column() has put into a column, or InvalidOid. */
