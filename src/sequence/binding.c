@@ -52,7 +52,6 @@ static HTAB *bindings = NULL;
 #define SK_FIRST_SWEEP 64
 static long next_sweep = SK_FIRST_SWEEP;
 
-static void forget_label(SkBinding *binding);
 static void sweep(void);
 static void forget_count(void);
 static void forget_schema(Datum arg, int cacheid, uint32 hashvalue);
@@ -156,18 +155,6 @@ sk_binding_announce(Oid seqid, const char *label)
 		CacheInvalidateRelcacheByRelid(table);
 }
 
-static void
-forget_label(SkBinding *binding)
-{
-	if (binding->context != NULL)
-		MemoryContextDelete(binding->context);
-	binding->context = NULL;
-	binding->label = NULL;
-	binding->am = NULL;
-	binding->options = NULL;
-	binding->valid = false;
-}
-
 /*
  * Forget the sequences that this session has not fetched from.  Of those that it
  * has fetched from and that are gone, forget the label only: a rollback can bring
@@ -187,13 +174,23 @@ sweep(void)
 	hash_seq_init(&seq, bindings);
 	while ((binding = hash_seq_search(&seq)) != NULL)
 	{
-		if (binding->last_counter == 0 ||
-			(binding->context != NULL &&
+		if (binding->context != NULL &&
+			(binding->last_counter == 0 ||
 			 get_rel_relkind(binding->seqid) != RELKIND_SEQUENCE))
-			forget_label(binding);
+		{
+			MemoryContextDelete(binding->context);
+			binding->context = NULL;
+			binding->label = NULL;
+			binding->am = NULL;
+			binding->options = NULL;
+			binding->valid = false;
+		}
 		labels += binding->context != NULL;
 		if (binding->last_counter == 0)
+		{
+			binding->valid = false;
 			hash_search(bindings, &binding->seqid, HASH_REMOVE, NULL);
+		}
 	}
 	next_sweep = hash_get_num_entries(bindings) + Max(SK_FIRST_SWEEP, labels);
 }

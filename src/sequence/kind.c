@@ -63,7 +63,6 @@ static bool take_common_option(SkSequenceOptions *options,
 static void parse_own_options(const SequenceAccessMethod *am,
 							  SkSequenceOptions *options, List *own);
 static SkIdentity parse_identity(const SkOption *option);
-static void refuse_duplicates(List *options);
 static void check_bits(int64 bits, int width);
 static void check_skip_range(const SkRange *range, bool has_min, bool has_max);
 
@@ -175,13 +174,17 @@ sk_kind_make(const SkLabel *label, int width)
 	ListCell   *lc;
 
 	Assert(width == 15 || width == 31 || width == 63);
-	refuse_duplicates(label->options);
 	result->bits = width;
 	result->since = 1;
 	foreach(lc, label->options)
 	{
 		SkOption   *option = lfirst(lc);
 
+		/* the parser takes an option that is set twice */
+		if (sk_label_option(label->options, option->name) != option)
+			ereport(ERROR,
+					(errcode(ERRCODE_SYNTAX_ERROR),
+					 errmsg("option \"%s\" is set more than once", option->name)));
 		if (!take_common_option(result, option))
 			own = lappend(own, option);
 	}
@@ -532,24 +535,6 @@ parse_identity(const SkOption *option)
 					option->value, option->name),
 			 errhint("Use \"always\" or \"by_default\".")));
 	return SK_IDENTITY_NONE;	/* keep compiler quiet */
-}
-
-/* Refuse an option that is set twice: the parser takes it. */
-static void
-refuse_duplicates(List *options)
-{
-	ListCell   *lc;
-
-	foreach(lc, options)
-	{
-		SkOption   *option = lfirst(lc);
-
-		if (sk_label_option(options, option->name) != option)
-			ereport(ERROR,
-					(errcode(ERRCODE_SYNTAX_ERROR),
-					 errmsg("option \"%s\" is set more than once",
-							option->name)));
-	}
 }
 
 /* Refuse bits that a sequence of a type of that width does not have. */
