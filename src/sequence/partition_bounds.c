@@ -197,6 +197,7 @@ last_before(Relation rel, int bound, int64 first, int64 last)
 {
 	PartitionBoundInfo bounds = RelationGetPartitionDesc(rel, true)->boundinfo;
 	PartitionKey key = RelationGetPartitionKey(rel);
+	int			length = key->parttyplen[0];
 	Datum		datum = bounds->datums[bound][0];
 	int64		value;
 
@@ -204,18 +205,8 @@ last_before(Relation rel, int bound, int64 first, int64 last)
 		return first - 1;
 	if (bounds->kind[bound][0] == PARTITION_RANGE_DATUM_MAXVALUE)
 		return last;
-	switch (key->parttyplen[0])
-	{
-		case sizeof(int16):
-			value = DatumGetInt16(datum);
-			break;
-		case sizeof(int32):
-			value = DatumGetInt32(datum);
-			break;
-		default:
-			Assert(key->parttyplen[0] == sizeof(int64));
-			value = DatumGetInt64(datum);
-	}
+	value = length == sizeof(int16) ? DatumGetInt16(datum) :
+		length == sizeof(int32) ? DatumGetInt32(datum) : DatumGetInt64(datum);
 	return value < first ? first - 1 : Min(value - 1, last);
 }
 
