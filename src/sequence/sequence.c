@@ -488,6 +488,7 @@ sk_sequence_read(Oid seqid)
 {
 	SkSequence *seq = palloc0(sizeof(SkSequence));
 	char	   *label;
+	Oid			table;
 	int32		column;
 
 	LockRelationOid(seqid, AccessShareLock);
@@ -498,13 +499,11 @@ sk_sequence_read(Oid seqid)
 	seq->width = sk_type_width(seq->form.seqtypid);
 	seq->columns = sk_storing_columns(seqid, false);
 	seq->narrowest = sk_narrowest_column(seq->columns, &seq->column_width);
-	if (sk_sequence_owner(seqid, &seq->table, &column))
-	{
-		seq->column = (AttrNumber) column;
-		/* it may own other sequences besides that of its identity */
-		if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &seq->table, &column))
-			seq->identity = column_identity(seq->table, seq->column);
-	}
+	if (sk_sequence_owner(seqid, &table, &column))
+		sk_sequence_fill(seq, table, (AttrNumber) column);
+	/* the column may own other sequences besides that of its identity */
+	if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
+		seq->identity = column_identity(seq->table, seq->column);
 	if (label != NULL)
 		read_label(seq, label);
 	read_counter(seq);
@@ -557,9 +556,10 @@ sk_storing_columns(Oid seqid, bool reports)
 
 /*
  * sk_sequence_fill
- *		Note the column that a sequence fills, if it need not own it.
+ *		Note the column that a sequence fills.
  *
- * A default that names the sequence by a text does not depend on it.
+ * It need not own the sequence, and a default that names that by a text does not
+ * depend on it.
  */
 void
 sk_sequence_fill(SkSequence *seq, Oid table, AttrNumber column)

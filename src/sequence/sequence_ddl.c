@@ -1318,7 +1318,7 @@ change_column(Relation rel, ColumnDef *def)
 	default_value = makeNode(Constraint);
 	default_value->contype = CONSTR_DEFAULT;
 	default_value->location = -1;
-	/* as core makes it for a serial column, but with the OID in place of the name */
+	/* as for a serial column of core, but with the OID in place of the name */
 	name = makeNode(A_Const);
 	name->val.sval.type = T_String;
 	name->val.sval.sval = psprintf("%u", seqid);

@@ -263,6 +263,7 @@ command_relations(void)
 	ExprContext *econtext = CreateStandaloneExprContext();
 	ReturnSetInfo rsinfo = {.type = T_ReturnSetInfo,.econtext = econtext,
 	.allowedModes = SFRM_Materialize};
+
 	LOCAL_FCINFO(fcinfo, 0);
 	FmgrInfo	function;
 	List	   *result = NIL;

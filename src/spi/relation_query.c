@@ -119,13 +119,18 @@ int64
 sk_query_number(List *relids, const char *text)
 {
 	Oid			type = INT8OID;
-	SkRelationQuery query = {.text = text,.relids = relids,.column_count = 1,
-	.types = &type,.all_rows = true};
+	SkRelationQuery query = {0};
 	TupleTableSlot *slot;
 	Tuplestorestate *rows;
 	int64		result;
 	bool		isnull;
 
+	query.text = text;
+
+	query.relids = relids;
+	query.column_count = 1;
+	query.types = &type;
+	query.all_rows = true;
 	rows = sk_query_relation(&query, &slot);
 	if (!tuplestore_gettupleslot(rows, true, false, slot))
 		elog(ERROR, "query returned no row: %s", text);

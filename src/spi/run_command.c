@@ -15,7 +15,9 @@
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "commands/dbcommands.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -100,7 +102,14 @@ sk_qualified_name(Oid relid)
 RangeVar *
 sk_parse_name(const char *name)
 {
-	return makeRangeVarFromNameList(sk_split_name(name));
+	List	   *names = sk_split_name(name);
+
+	if (list_length(names) == 3 &&
+		strcmp(strVal(linitial(names)), get_database_name(MyDatabaseId)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" is in another database", name)));
+	return makeRangeVarFromNameList(names);
 }
 
 /*
