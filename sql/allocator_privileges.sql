@@ -18,7 +18,7 @@ SELECT name, mode, owner_role FROM spanner.allocator WHERE name = 'owned';
 INSERT INTO spanner.allocator (name, owner_role) VALUES ('x', 'regress_al_owner');
 UPDATE spanner.allocator SET next_value = 1;
 TRUNCATE spanner.allocator;
-CREATE TRIGGER x AFTER UPDATE ON spanner.allocator FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_change();
+CREATE TRIGGER x AFTER UPDATE ON spanner.allocator FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_write();
 SELECT spanner.next_value('owned');
 
 -- the owner

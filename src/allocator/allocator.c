@@ -16,22 +16,16 @@
 
 #include "access/htup_details.h"
 #include "access/transam.h"
-#include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
-#include "storage/lmgr.h"
-#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/relcache.h"
-#include "utils/timeout.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
@@ -85,7 +79,6 @@ static bool wake_worker(SkWorkerKind kind, int64 parent_id,
 						const ArrayType *series);
 static bool nap(TimestampTz *begin);
 static SkPool *open_pool(SkAllocator *allocator);
-static bool has_locked_table(LOCKMODE mode);
 static void report_no_worker(void);
 static void report_refill_error(SkAllocator *allocator, SkPoolError *error);
 static bool has_locked_row(SkAllocator *allocator);
@@ -117,6 +110,16 @@ worker_kind(SkAllocator *allocator)
 {
 	return allocator->row.mode == SK_MODE_REMOTE ?
 		SK_WORKER_REMOTE : SK_WORKER_LOCAL;
+}
+
+/*
+ * Does this transaction hold such a lock on the table, or a stronger one?
+ * SHARE and the stronger ones keep the worker from writing.
+ */
+static inline bool
+has_locked_table(LOCKMODE mode)
+{
+	return sk_relation_is_locked(sk_allocator_table(), mode);
 }
 
 /*
@@ -289,23 +292,6 @@ open_pool(SkAllocator *allocator)
 	return pool;
 }
 
-/*
- * Does this transaction hold such a lock on the table, or a stronger one?
- * SHARE and the stronger ones keep the worker from writing.
- */
-static bool
-has_locked_table(LOCKMODE mode)
-{
-	Relation	table = RelationIdGetRelation(sk_allocator_table());
-	bool		result;
-
-	if (!RelationIsValid(table))
-		return false;
-	result = CheckRelationLockedByMe(table, mode, true);
-	RelationClose(table);
-	return result;
-}
-
 static void
 report_no_worker(void)
 {
@@ -324,10 +310,7 @@ report_refill_error(SkAllocator *allocator, SkPoolError *error)
 	{
 		case ERRCODE_UNDEFINED_OBJECT:
 		case ERRCODE_UNDEFINED_TABLE:	/* the extension was dropped */
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("allocator \"%s\" does not exist",
-							allocator->row.name)));
+			sk_report_missing(ERROR, allocator->row.name, 0, false);
 			break;
 		case ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED:
 			sk_report_exhausted(allocator->row.name, error->limit);
@@ -410,11 +393,9 @@ static SkTakeResult
 wait_loop(SkAllocator *allocator, SkWaiter *waiter, bool whole,
 		  SkValues *range)
 {
-	static uint32 wait_event = 0;
+	uint32		wait_event = WaitEventExtensionNew("SpannerKeysAllocatorRefill");
 	SkWorkerKind kind = worker_kind(allocator);
 
-	if (wait_event == 0)
-		wait_event = WaitEventExtensionNew("SpannerKeysAllocatorRefill");
 	for (;;)
 	{
 		long		left = SK_WAIT_SLICE_MS;
@@ -837,21 +818,18 @@ spanner_count_allocator_pools(PG_FUNCTION_ARGS)
 {
 	SkSharedState *state = sk_shared_state();
 	int			used = 0;
-	TupleDesc	tupdesc;
-	Datum		values[4];
-	bool		nulls[4] = {false};
+	NullableDatum columns[4] = {{Int32GetDatum(state->size)}};
 
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	LWLockAcquire(state->lock, LW_SHARED);
 	for (int i = 0; i < state->size; i++)
 		used += OidIsValid(state->pools[i].key.dbid);
-	values[0] = Int32GetDatum(state->size);
-	values[1] = Int32GetDatum(used);
-	values[2] = Int64GetDatum(state->header->taken_over);
-	values[3] = Int64GetDatum(state->header->lost);
+	columns[1].value = Int32GetDatum(used);
+	columns[2].value = Int64GetDatum(state->header->taken_over);
+	columns[3].value = Int64GetDatum(state->header->lost);
 	LWLockRelease(state->lock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
+	InitMaterializedSRF(fcinfo, 0);
+	put_row((ReturnSetInfo *) fcinfo->resultinfo, columns, lengthof(columns));
+	return (Datum) 0;
 }
 
 /*

@@ -25,11 +25,6 @@ CREATE TYPE spanner_internal.allocator_role (
   OUTPUT = spanner_internal.allocator_role_out,
   LIKE = pg_catalog.regrole);
 
-CREATE CAST (spanner_internal.allocator_role AS pg_catalog.regrole) WITHOUT FUNCTION AS IMPLICIT;
-
-COMMENT ON CAST (spanner_internal.allocator_role AS pg_catalog.regrole)
-  IS 'the same role';
-
 CREATE CAST (spanner_internal.allocator_role AS pg_catalog.oid) WITHOUT FUNCTION AS IMPLICIT;
 
 COMMENT ON CAST (spanner_internal.allocator_role AS pg_catalog.oid)
@@ -171,43 +166,32 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON spanner.allocator TO pg_database_owner;
 
 SELECT pg_catalog.pg_extension_config_dump('spanner.allocator', '');
 
--- Has all sessions forget a changed row, and DROP ROLE know of its roles.
-CREATE FUNCTION spanner_internal.on_allocator_change()
+-- Has all sessions forget a changed row, and DROP ROLE know of its roles.  Before that, it gives a
+-- new row an id and the stamp of this server; what a dump or another server brings moves the row of
+-- that key forward, and never back.
+CREATE FUNCTION spanner_internal.on_allocator_write()
 RETURNS trigger
-AS 'MODULE_PATHNAME', 'spanner_on_allocator_change'
-LANGUAGE C VOLATILE PARALLEL UNSAFE;
-
--- Gives a new row an id and the stamp of this server; what a dump or another server brings
--- moves the row of that key forward, and never back.
-CREATE FUNCTION spanner_internal.on_allocator_arrival()
-RETURNS trigger
-AS 'MODULE_PATHNAME', 'spanner_on_allocator_arrival'
+AS 'MODULE_PATHNAME', 'spanner_on_allocator_write'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 -- Whoever writes the table fires its triggers, without the right to call them.
-REVOKE ALL ON FUNCTION spanner_internal.on_allocator_arrival(),
-  spanner_internal.on_allocator_change() FROM PUBLIC;
+REVOKE ALL ON FUNCTION spanner_internal.on_allocator_write() FROM PUBLIC;
 
-CREATE TRIGGER on_allocator_insert
-  BEFORE INSERT ON spanner.allocator
-  FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_arrival();
-
-CREATE TRIGGER on_allocator_apply
-  BEFORE UPDATE ON spanner.allocator
-  FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_arrival();
+CREATE TRIGGER on_allocator_arrival
+  BEFORE INSERT OR UPDATE ON spanner.allocator
+  FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_write();
 
 CREATE TRIGGER on_allocator_change
   AFTER INSERT OR UPDATE OR DELETE ON spanner.allocator
-  FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_change();
+  FOR EACH ROW EXECUTE FUNCTION spanner_internal.on_allocator_write();
 
 CREATE TRIGGER on_allocator_truncate
   AFTER TRUNCATE ON spanner.allocator
-  FOR EACH STATEMENT EXECUTE FUNCTION spanner_internal.on_allocator_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION spanner_internal.on_allocator_write();
 
 -- Logical replication works in role replica.
 ALTER TABLE spanner.allocator
-  ENABLE ALWAYS TRIGGER on_allocator_insert,
-  ENABLE REPLICA TRIGGER on_allocator_apply,
+  ENABLE ALWAYS TRIGGER on_allocator_arrival,
   ENABLE ALWAYS TRIGGER on_allocator_change,
   ENABLE ALWAYS TRIGGER on_allocator_truncate;
 
@@ -554,8 +538,9 @@ COMMENT ON COLUMN spanner.stat_allocator_worker.blocked_by
 -- How many pools of reserved numbers there are, and are in use.
 CREATE FUNCTION spanner_internal.count_allocator_pools(
   OUT size integer, OUT used integer, OUT taken_over bigint, OUT lost_values bigint)
+RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'spanner_count_allocator_pools'
-LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 1;
 
 CREATE VIEW spanner.stat_allocator_pools AS
   SELECT c.size, c.used, c.taken_over, c.lost_values

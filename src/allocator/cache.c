@@ -4,8 +4,7 @@
  *	  The allocators and series that this session uses.
  *
  * The whole cache is dropped when anybody changes an allocator or a role.
- * Reserving values is no such change.  What was read of rows that the current
- * transaction has written is forgotten at its end.
+ * Reserving values is no such change.
  *
  * src/allocator/cache.c
  *
@@ -62,18 +61,11 @@ static HTAB *by_name = NULL;
 static HTAB *by_series = NULL;
 static uint64 cache_epoch = 0;
 static Oid	cached_table = InvalidOid;
-static bool own_rows = false;
 
 static void prepare_cache(void);
 static SkAllocator *keep_allocator(const SkAllocatorRow *row, uint64 epoch);
-static SkAllocator *load_allocator(const char *name, int64 id);
-static void make_row(SkTable *table, const SkAllocatorRow *parent,
-					 ArrayType *series, SkAllocatorRow *row);
 static void forget_relation(Datum arg, Oid relid);
 static void forget_all(Datum arg, int cacheid, uint32 hashvalue);
-static void forget_own_rows(XactEvent event, void *arg);
-static void forget_subtransaction(SubXactEvent event, SubTransactionId subid,
-								  SubTransactionId parent, void *arg);
 
 /*
  * sk_allocator_find
@@ -87,6 +79,8 @@ sk_allocator_find(const char *name, int64 id)
 {
 	SkAllocator *allocator = NULL;
 	NameEntry  *entry;
+	SkAllocatorRow row;
+	uint64		epoch;
 
 	prepare_cache();
 	if (name == NULL)
@@ -99,7 +93,11 @@ sk_allocator_find(const char *name, int64 id)
 	if (allocator != NULL)
 		return allocator;
 
-	allocator = load_allocator(name, id);
+	epoch = cache_epoch;
+	if (!sk_allocator_read(name, id, &row))
+		sk_report_missing(ERROR, name, id, true);
+	Assert(OidIsValid(row.table) && (name != NULL || row.id == id));
+	allocator = keep_allocator(&row, epoch);
 	if (name != NULL)
 	{
 		entry = hash_search(by_name, allocator->row.name, HASH_ENTER, NULL);
@@ -163,8 +161,25 @@ sk_series_begin(SkTable *table, int64 parent_id, ArrayType *series,
 	hash = hash_bytes_extended((unsigned char *) series, VARSIZE(series), parent_id);
 	part = (uint16) (hash >> 32) | SK_SERIES_QUEUE;
 	LockDatabaseObject(relid, (Oid) hash, part, ExclusiveLock);
-	if (!sk_row_find_settled(table, parent.name, series, row))
-		make_row(table, &parent, series, row);
+	if (sk_row_find_settled(table, parent.name, series, row))
+		(void) sk_row_find(table, NULL, parent_id, series, row);
+	else
+	{
+		*row = parent;
+		row->id = 0;
+		row->parent_id = parent_id;
+		row->series = series;
+		row->next_value = Max(parent.start_value, parent.min_value);
+
+		/*
+		 * what the allocator's counter has gone through since says nothing of
+		 * a series of that name, which may have given values before a
+		 * promotion
+		 */
+		row->stamp = parent.series_stamp;
+		sk_row_skip_gap(row);
+		sk_row_write(table, row, SK_WRITE_CHANGES);
+	}
 	/* others find the row now, and wait for the transaction */
 	UnlockDatabaseObject(relid, (Oid) hash, part, ExclusiveLock);
 }
@@ -214,12 +229,11 @@ sk_allocator_by_series(int64 parent_id, ArrayType *series, bool may_begin)
 void
 sk_allocator_check_usage(SkAllocator *allocator)
 {
-	SkAllocatorRow *row = &allocator->row;
 	Oid			userid = GetUserId();
 
 	if (likely(allocator->usable_by == userid))
 		return;
-	(void) sk_check_usage(row, userid, false);
+	(void) sk_check_usage(&allocator->row, userid, false);
 	allocator->usable_by = userid;
 }
 
@@ -273,8 +287,6 @@ sk_cache_init(void)
 	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_all, (Datum) 0);
 	/* the owner of the database is a member of pg_database_owner */
 	CacheRegisterSyscacheCallback(DATABASEOID, forget_all, (Datum) 0);
-	RegisterXactCallback(forget_own_rows, NULL);
-	RegisterSubXactCallback(forget_subtransaction, NULL);
 }
 
 static void
@@ -330,45 +342,9 @@ keep_allocator(const SkAllocatorRow *row, uint64 epoch)
 			DatumGetPointer(datumCopy(PointerGetDatum(row->series), false, -1));
 	MemoryContextSwitchTo(old);
 	allocator->usable_by = InvalidOid;
-	allocator->key = (SkPoolKey)
-	{
-		MyDatabaseId, row->table, row->id
-	};
+	allocator->key = sk_row_key(row);
 	allocator->pool = NULL;
-	own_rows |= row->is_own;
 	return allocator;
-}
-
-static SkAllocator *
-load_allocator(const char *name, int64 id)
-{
-	uint64		epoch = cache_epoch;
-	SkAllocatorRow row;
-
-	if (!sk_allocator_read(name, id, &row))
-		sk_report_missing(ERROR, name, id, true);
-	Assert(OidIsValid(row.table) && (name != NULL || row.id == id));
-	return keep_allocator(&row, epoch);
-}
-
-/*
- * Make the row of a series, which nobody else does meanwhile.
- *
- * What the allocator's counter has gone through since says nothing of a series of
- * that name, which may have given values before a promotion.
- */
-static void
-make_row(SkTable *table, const SkAllocatorRow *parent, ArrayType *series,
-		 SkAllocatorRow *row)
-{
-	*row = *parent;
-	row->parent_id = parent->id;
-	row->series = series;
-	row->next_value = Max(parent->start_value, parent->min_value);
-	row->stamp = parent->series_stamp;
-	sk_row_skip_gap(row);
-	sk_row_insert(table, row);
-	row->is_own = true;
 }
 
 static void
@@ -382,24 +358,4 @@ static void
 forget_all(Datum arg, int cacheid, uint32 hashvalue)
 {
 	sk_allocator_epoch++;
-}
-
-static void
-forget_own_rows(XactEvent event, void *arg)
-{
-	if (own_rows && (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
-					 event == XACT_EVENT_PREPARE))
-	{
-		own_rows = false;
-		sk_allocator_epoch++;
-	}
-}
-
-/* A series that began in a subtransaction is gone with it. */
-static void
-forget_subtransaction(SubXactEvent event, SubTransactionId subid,
-					  SubTransactionId parent, void *arg)
-{
-	if (own_rows && event == SUBXACT_EVENT_ABORT_SUB)
-		sk_allocator_epoch++;
 }

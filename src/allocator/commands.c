@@ -21,8 +21,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
-#include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -78,7 +76,6 @@ static bool is_advanced(FunctionCallInfo fcinfo, int64 minimum,
 						ArrayType *series, SkAllocatorRow *row);
 static void write_and_close(SkTable *table, SkAllocatorRow *row,
 							SkWrite kind);
-static void keep_gap(SkAllocatorRow *row, const SkAllocatorRow *former);
 static void report_users(const char *name);
 static bool rename_row(void *arg);
 static bool drop_row(void *arg);
@@ -175,16 +172,12 @@ check_may_create(Oid function)
 	acl = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proacl, &isnull);
 	if (!isnull)
 	{
-		Acl		   *list = DatumGetAclP(acl);
+		Oid		   *members;
+		int			count = aclmembers(DatumGetAclP(acl), &members);
 
-		for (int i = 0; i < ACL_NUM(list); i++)
-		{
-			AclItem    *item = &ACL_DAT(list)[i];
-
-			granted |= OidIsValid(item->ai_grantee) &&
-				(ACLITEM_GET_PRIVS(*item) & ACL_EXECUTE) != 0 &&
-				has_privs_of_role(role, item->ai_grantee);
-		}
+		/* the owner of the function is one of them, and PUBLIC is not */
+		for (int i = 0; i < count; i++)
+			granted |= has_privs_of_role(role, members[i]);
 	}
 	ReleaseSysCache(tuple);
 	if (!granted)
@@ -231,7 +224,7 @@ spanner_create_allocator(PG_FUNCTION_ARGS)
 
 	sk_table_open(&table, RowExclusiveLock);
 	if (!sk_row_find_settled(&table, name, NULL, &existing))
-		sk_row_insert(&table, &row);
+		sk_row_write(&table, &row, SK_WRITE_CHANGES);
 	else if (!PG_GETARG_BOOL(CREATE_IF_NOT_EXISTS))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -319,21 +312,6 @@ write_and_close(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 }
 
 /*
- * Have counters that were written on a timeline before this one leave the gap of
- * the former options: a series may give its first number since a promotion later.
- */
-static void
-keep_gap(SkAllocatorRow *row, const SkAllocatorRow *former)
-{
-	uint64		gap = sk_row_gap(former);
-
-	if (gap <= sk_row_gap(row))
-		return;
-	row->former_gap = Max(row->former_gap, (int64) gap);
-	row->former_timeline = sk_stamp_now().timeline;
-}
-
-/*
  * spanner.alter_allocator(name, mode, max_value, batch_size, low_water_mark,
  * max_batch_size, failover_gap, min_value, server, remote_name, owner_role)
  *
@@ -343,8 +321,8 @@ Datum
 spanner_alter_allocator(PG_FUNCTION_ARGS)
 {
 	SkAllocatorRow row;
-	SkAllocatorRow former;
 	SkTable		table;
+	uint64		gap;
 	Oid			owner = InvalidOid;
 
 	require_argument(fcinfo, ARGUMENT_NAME, "name");
@@ -352,9 +330,19 @@ spanner_alter_allocator(PG_FUNCTION_ARGS)
 		owner = role_argument(text_to_cstring(PG_GETARG_TEXT_PP(ALTER_OWNER_ROLE)), false);
 	(void) lock_owned(fcinfo, false, NULL, &table, &row);
 	sk_row_skip_gap(&row);
-	former = row;
+	gap = sk_row_gap(&row);
 	row_arguments(fcinfo, ALTER_OPTIONS, &row);
-	keep_gap(&row, &former);
+
+	/*
+	 * counters that were written on a timeline before this one leave the gap
+	 * of the former options: a series may give its first number since a
+	 * promotion later
+	 */
+	if (gap > sk_row_gap(&row))
+	{
+		row.former_gap = Max(row.former_gap, (int64) gap);
+		row.former_timeline = sk_stamp_now().timeline;
+	}
 	if (OidIsValid(owner))
 	{
 		check_can_set_role(table.userid, owner);
@@ -510,13 +498,10 @@ is_advanced(FunctionCallInfo fcinfo, int64 minimum, ArrayType *series,
 		return false;
 	former = row->next_value;
 	sk_row_skip_gap(row);
-	key = (SkPoolKey)
-	{
-		MyDatabaseId, row->table, row->id
-	};
+	key = sk_row_key(row);
 	return row->next_value == former && minimum <= former &&
 		(series != NULL || sk_stamp_is_now(row->series_stamp)) &&
-		sk_pool_advance(&key, minimum);
+		sk_pool_discard(&key, minimum, false);
 }
 
 /*
@@ -531,8 +516,6 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 {
 	int64		minimum = PG_GETARG_INT64(1);
 	ArrayType  *series = sk_series_of_argument(fcinfo, 2);
-	int64		former;
-	bool		is_settled;
 	SkAllocatorRow row;
 	SkTable		table;
 
@@ -545,26 +528,12 @@ spanner_advance_allocator(PG_FUNCTION_ARGS)
 				 errmsg("cannot advance allocator \"%s\"", row.name),
 				 errdetail("Its values come from server \"%s\".", row.server),
 				 errhint("Advance allocator \"%s\" there.", row.remote_name)));
-	former = row.next_value;
 	sk_row_skip_gap(&row);
 	if (minimum > row.max_value && minimum - 1 > row.max_value)
 		sk_report_exhausted(row.name, row.max_value);
 	row.next_value = Max(row.next_value, minimum);
 	/* whoever advances the allocator itself says that no series is unknown */
-	is_settled = row.series != NULL || sk_stamp_is_now(row.series_stamp);
 	row.series_stamp = sk_stamp_now();
-
-	/* nothing moves: what is reserved after the lock lies above */
-	if (row.next_value == former && is_settled)
-	{
-		SkPoolKey	key = {MyDatabaseId, row.table, row.id};
-
-		Assert(minimum <= row.next_value);
-		if (sk_mode_has_pool(row.mode))
-			sk_pool_discard(&key, minimum);
-		sk_table_close(&table);
-		PG_RETURN_INT64(row.next_value);
-	}
 	write_and_close(&table, &row, SK_WRITE_ADVANCES);
 	PG_RETURN_INT64(row.next_value);
 }
@@ -622,10 +591,7 @@ spanner_release_allocator(PG_FUNCTION_ARGS)
 
 	(void) lock_owned(fcinfo, false, sk_series_of_argument(fcinfo, 1),
 					  &table, &row);
-	key = (SkPoolKey)
-	{
-		MyDatabaseId, row.table, row.id
-	};
+	key = sk_row_key(&row);
 	if (sk_mode_has_pool(row.mode))
 		count = sk_pool_withdraw(&key, &row.next_value);
 	if (count > 0)

@@ -3,13 +3,11 @@
  * commit_number.c
  *	  Numbering rows when their transaction commits.
  *
- * The trigger is deferred, so it is called at the commit, once for each row.
- * It then only notes the row, and queues the same event once more for
- * the first row of a target.  Events that are queued while deferred triggers
- * run are called in a further round, which core repeats until there are none.
- * When a whole round has brought no new row, all rows are numbered together:
- * an allocator is locked as late as can be, once, and several allocators are
- * locked in the order of their ids.
+ * The deferred trigger only notes its row, and queues the same event once more for the
+ * first row of a target.  Events that are queued while deferred triggers run are called
+ * in a further round, which core repeats until there are none.  When a whole round has
+ * brought no new row, all rows are numbered together: an allocator is locked as late as
+ * can be, once, and several allocators are locked in the order of their ids.
  *
  * An XactCallback at XACT_EVENT_PRE_COMMIT would come later still, but the
  * updates fire triggers of users, and these may open cursors or foreign
@@ -26,16 +24,13 @@
  * queued in it, and calls those again that were called in it.  So do we: what
  * had been noted and numbered is remembered for each level.
  *
- * Such a transaction keeps the allocator's row locked until its commit has been
- * flushed, and confirmed by synchronous standbys.  With
- * spanner_keys.early_lock_release it commits asynchronously: the commit record
- * is written, the locks are released, and only then, but before the client is
- * told, we flush and wait.  The next transaction's commit record comes later
- * in the WAL, so a crash takes away the last numbers and leaves no gap.
- * synchronous_commit is changed in its variable only, from
+ * With spanner_keys.early_lock_release such a transaction commits asynchronously: the
+ * commit record is written, the locks are released, and only then, but before the
+ * client is told, we flush, and wait for synchronous standbys.  The next transaction's
+ * commit record comes later in the WAL, so a crash takes away the last numbers and
+ * leaves no gap.  synchronous_commit is changed in its variable only, from
  * XACT_EVENT_PRE_COMMIT to the release of the locks.  No code of a user runs in
- * between, and what the setting says elsewhere, SyncRepWaitMode included, stays
- * as it is.
+ * between, and what the setting says elsewhere, SyncRepWaitMode included, stays as it is.
  *
  * Rows are written as the owner of their table, as foreign keys do it: who
  * may insert need not be allowed to update.  The owner, not the one who
@@ -59,8 +54,6 @@
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "replication/syncrep.h"
 #include "utils/builtins.h"
@@ -107,7 +100,9 @@ typedef struct Target
 typedef struct Unnumbered
 {
 	const Target *target;
-	ItemPointerData tid;		/* any version of the row */
+	ItemPointerData tid;		/* any version; the last if it is due */
+	ArrayType  *series;			/* if it is due; NULL if the target has none */
+	uint64		position;		/* if it is due */
 } Unnumbered;
 
 /* How far a transaction has come. */
@@ -157,23 +152,6 @@ typedef struct Numbering
 	bool		is_numbering;
 } Numbering;
 
-/* A row that gets a number. */
-typedef struct DueRow
-{
-	const Target *target;
-	ItemPointerData tid;		/* the latest version */
-	ArrayType  *series;			/* NULL if the target has none */
-	uint64		position;
-} DueRow;
-
-/* A cell that is to hold a number; hash key. */
-typedef struct Cell
-{
-	Oid			relid;
-	AttrNumber	attnum;
-	ItemPointerData tid;
-} Cell;
-
 /* What writes numbers into a column. */
 typedef struct ColumnWriter
 {
@@ -184,16 +162,13 @@ typedef struct ColumnWriter
 	ExprState  *coercion;		/* of a bigint to the type of the column */
 	TupleTableSlot *old;
 	TupleTableSlot *new;
-} ColumnWriter;
 
-/* A number that is being written, for the context of errors. */
-typedef struct WrittenNumber
-{
-	const SkAllocatorRow *allocator;
+	/* for the context of errors */
+	const char *allocator;
 	char	   *series;			/* printed, NULL if there is none */
 	int64		number;
-	ErrorContextCallback *callback;
-} WrittenNumber;
+	ErrorContextCallback callback;
+} ColumnWriter;
 
 /* In TopTransactionContext, NULL if there is nothing to number. */
 static Numbering *numbering = NULL;
@@ -206,14 +181,13 @@ static bool enable_early_release = false;
 /* What synchronous_commit was, -1 while it is not changed. */
 static int	user_setting = -1;
 
-static HeapTuple new_tuple(TriggerData *trigger);
 static Oid	not_null_domain(Oid type);
 static void check_column(Relation rel, AttrNumber attnum);
 static void check_mode(const char *name, SkMode mode);
 static AttrNumber find_column(Relation rel, const char *column);
 static AttrNumber find_series_column(Relation rel, const char *name,
 									 AttrNumber number);
-static bool is_due(Relation rel, HeapTuple tuple, AttrNumber attnum);
+static bool is_due(TriggerData *trigger, AttrNumber attnum);
 static void leave_out(TriggerData *trigger);
 static bool find_row(Relation rel, AttrNumber attnum, ItemPointer tid,
 					 TupleTableSlot *slot);
@@ -230,19 +204,18 @@ static LastAssigned *last_assigned_entry(int64 allocator_id,
 										 HASHACTION action);
 static void remember_number(int64 id, int64 number);
 static void forget_numbers(Node *command);
-static uint64 collect_due(const Unnumbered *rows, uint64 count, DueRow *due);
-static int	compare_counters(const DueRow *x, const DueRow *y);
+static uint64 collect_due(Unnumbered *rows, uint64 count);
+static int	compare_counters(const Unnumbered *x, const Unnumbered *y);
 static int	compare_due(const void *a, const void *b);
 static void begin_writing(ColumnWriter *writer, const Target *target,
 						  Oid *userid, int *sec_context);
 static void add_number_context(void *arg);
-static bool holds_number(const ColumnWriter *writer, int64 number);
-static void write_number(ColumnWriter *writer, const DueRow *due,
-						 int64 number);
-static void number_table(SkAllocatorRow *allocator, DueRow *due,
+static bool holds_number(const ColumnWriter *writer);
+static void write_number(ColumnWriter *writer, const Unnumbered *due);
+static void number_table(SkAllocatorRow *allocator, Unnumbered *due,
 						 uint64 count, int64 *last);
-static void number_group(DueRow *due, uint64 count);
-static void number_rows(const Unnumbered *rows, uint64 count);
+static void number_group(Unnumbered *due, uint64 count);
+static void number_rows(Unnumbered *due, uint64 count);
 static void number_all(void);
 static void queue_again(TriggerData *trigger, Target *target);
 static void flush_late(ResourceReleasePhase phase, bool is_commit,
@@ -252,10 +225,12 @@ static void end_level(int level, bool is_rolled_back);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId parent, void *arg);
 
-static inline ItemPointer
-row_version(TriggerData *trigger)
+/* The row version of an event. */
+static inline TupleTableSlot *
+new_slot(TriggerData *trigger)
 {
-	return &new_tuple(trigger)->t_self;
+	return TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ?
+		trigger->tg_newslot : trigger->tg_trigslot;
 }
 
 /*
@@ -288,31 +263,20 @@ void
 sk_check_numbering_trigger(const Trigger *trigger)
 {
 	if (!TRIGGER_FOR_ROW(trigger->tgtype) ||
-		!TRIGGER_FOR_AFTER(trigger->tgtype) ||
+		!TRIGGER_FOR_AFTER(trigger->tgtype) || TRIGGER_FOR_DELETE(trigger->tgtype) ||
 		!trigger->tgdeferrable || !trigger->tginitdeferred)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("trigger \"%s\" must be an initially deferred constraint trigger",
+				 errmsg("trigger \"%s\" must be an initially deferred constraint trigger for INSERT or UPDATE",
 						trigger->tgname),
-				 errhint("Create it with CREATE CONSTRAINT TRIGGER ... DEFERRABLE INITIALLY DEFERRED FOR EACH ROW.")));
-	if (TRIGGER_FOR_DELETE(trigger->tgtype))
+				 errhint("Create it with CREATE CONSTRAINT TRIGGER ... AFTER INSERT ... DEFERRABLE INITIALLY DEFERRED FOR EACH ROW.")));
+	if (trigger->tgnargs < 2 || trigger->tgnargs > SK_MAX_SERIES_COLUMNS + 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("trigger \"%s\" must be fired for INSERT or UPDATE",
-						trigger->tgname),
-				 errhint("Create it with AFTER INSERT.")));
-	if (trigger->tgnargs < 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("trigger \"%s\" must have two arguments",
-						trigger->tgname),
+				 errmsg("trigger \"%s\" must have two arguments, and at most %d columns of a series",
+						trigger->tgname, SK_MAX_SERIES_COLUMNS),
 				 errhint("Create it with EXECUTE FUNCTION %s('allocator', 'column').",
 						 "spanner.assign_on_commit")));
-	if (trigger->tgnargs > SK_MAX_SERIES_COLUMNS + 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("trigger \"%s\" has more than %d columns of a series",
-						trigger->tgname, SK_MAX_SERIES_COLUMNS)));
 }
 
 /*
@@ -344,13 +308,6 @@ sk_numbering_allocator(const char *name)
 
 	check_mode(result->row.name, result->row.mode);
 	return result;
-}
-
-static HeapTuple
-new_tuple(TriggerData *trigger)
-{
-	return TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ?
-		trigger->tg_newtuple : trigger->tg_trigtuple;
 }
 
 /* The domain that a type is, or is based on, and that is NOT NULL. */
@@ -446,21 +403,17 @@ find_series_column(Relation rel, const char *name, AttrNumber number)
 {
 	AttrNumber	attnum = find_column(rel, name);
 	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	bool		is_key = sk_key_kind(column->atttypid) != SK_KEY_UNSUPPORTED;
 
-	if (sk_key_kind(column->atttypid) == SK_KEY_UNSUPPORTED)
+	if (!is_key || attnum == number || column->attgenerated == 'v')
 		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				(errcode(is_key ? ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE : ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of relation \"%s\" cannot tell the series of a number",
 						name, RelationGetRelationName(rel)),
-				 errdetail("Its type is %s.", format_type_be(column->atttypid)),
-				 errhint("Types of keys are %s.", sk_key_type_names())));
-	if (attnum == number || column->attgenerated == 'v')
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("column \"%s\" of relation \"%s\" cannot tell the series of a number",
-						name, RelationGetRelationName(rel)),
+				 !is_key ? errdetail("Its type is %s.", format_type_be(column->atttypid)) :
 				 attnum == number ? errdetail("It is to hold the number.") :
-				 errdetail("It is a virtual generated column.")));
+				 errdetail("It is a virtual generated column."),
+				 is_key ? 0 : errhint("Types of keys are %s.", sk_key_type_names())));
 	return attnum;
 }
 
@@ -484,11 +437,11 @@ find_row(Relation rel, AttrNumber attnum, ItemPointer tid, TupleTableSlot *slot)
 
 /* Has the latest version of a row no number?  It may have lost it since. */
 static bool
-is_due(Relation rel, HeapTuple tuple, AttrNumber attnum)
+is_due(TriggerData *trigger, AttrNumber attnum)
 {
-	ItemPointerData tid = tuple->t_self;
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	bool		result = find_row(rel, attnum, &tid, slot);
+	ItemPointerData tid = new_slot(trigger)->tts_tid;
+	TupleTableSlot *slot = table_slot_create(trigger->tg_relation, NULL);
+	bool		result = find_row(trigger->tg_relation, attnum, &tid, slot);
 
 	ExecDropSingleTupleTableSlot(slot);
 	return result;
@@ -501,13 +454,10 @@ is_due(Relation rel, HeapTuple tuple, AttrNumber attnum)
 static void
 leave_out(TriggerData *trigger)
 {
-	Relation	rel = trigger->tg_relation;
-	HeapTuple	tuple = new_tuple(trigger);
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel),
+	AttrNumber	attnum = get_attnum(RelationGetRelid(trigger->tg_relation),
 									trigger->tg_trigger->tgargs[1]);
 
-	if (attnum > 0 && heap_attisnull(tuple, attnum, RelationGetDescr(rel)) &&
-		is_due(rel, tuple, attnum))
+	if (attnum > 0 && slot_attisnull(new_slot(trigger), attnum) && is_due(trigger, attnum))
 		numbering->progress.left_out++;
 }
 
@@ -635,8 +585,8 @@ find_target(TriggerData *trigger)
 	bool		is_unnumbered;
 
 	sk_numbered_column(rel, definition->tgargs + 1, definition->tgnargs - 1, &number.column);
-	is_unnumbered = heap_attisnull(new_tuple(trigger), number.column.attnum, RelationGetDescr(rel)) ||
-		is_due(rel, new_tuple(trigger), number.column.attnum);
+	is_unnumbered = slot_attisnull(new_slot(trigger), number.column.attnum) ||
+		is_due(trigger, number.column.attnum);
 	if (is_unnumbered)
 		number.allocator_id = sk_numbering_allocator(definition->tgargs[0])->id;
 	/* a row that keeps its number stays in its series */
@@ -716,10 +666,7 @@ queue_event(TriggerData *trigger)
 	PG_TRY();
 	{
 		AfterTriggerBeginQuery();
-		ExecARInsertTriggers(estate, target,
-							 TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ?
-							 trigger->tg_newslot : trigger->tg_trigslot,
-							 NIL, NULL);
+		ExecARInsertTriggers(estate, target, new_slot(trigger), NIL, NULL);
 		AfterTriggerEndQuery(estate);
 	}
 	PG_FINALLY();
@@ -799,42 +746,34 @@ forget_numbers(Node *command)
 }
 
 /*
- * Take the rows that need a number.  Two triggers may fill the same column, of
- * which the first one wins.  A row of one trigger can be there several times,
- * too: when it was inserted and updated.  It has a number at the second time.
+ * Leave the rows that need a number in the array, and return how many.  A row can
+ * be there several times: when it was inserted and updated, or if two triggers fill
+ * the same column.  It has a number at the second time.
  *
  * Rows of one counter are looked at when they are written.  One must be due
  * before that is locked.
  */
 static uint64
-collect_due(const Unnumbered *rows, uint64 count, DueRow *due)
+collect_due(Unnumbered *rows, uint64 count)
 {
-	HASHCTL		ctl = {.keysize = sizeof(Cell),.entrysize = sizeof(Cell),
-	.hcxt = CurrentMemoryContext};
-	bool		is_one_counter = rows[0].target->column.series_count == 0;
-	bool		is_noted = false;
 	Relation	rel = NULL;
 	TupleTableSlot *slot = NULL;
-	HTAB	   *cells = NULL;
 	uint64		found = 0;
-	Cell		cell;
+	bool		is_one_counter = rows[0].target->column.series_count == 0;
 
-	for (uint64 i = 1; cells == NULL && i < count; i++)
-		if (rows[i].target != rows[0].target)
-			cells = hash_create("cells to number", 256, &ctl,
-								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	for (uint64 i = 1; i < count; i++)
+		is_one_counter &= rows[i].target == rows[0].target;
 	/* what was inserted so far can be updated */
 	CommandCounterIncrement();
-	memset(&cell, 0, sizeof(Cell));
 	for (uint64 i = 0; i < count; i++)
 	{
 		const Target *target = rows[i].target;
-		DueRow		row = {target, rows[i].tid, NULL, i};
+		Unnumbered	row = {target, rows[i].tid, NULL, i};
 
 		CHECK_FOR_INTERRUPTS();
-		if (is_one_counter && cells == NULL && found > 0)
+		if (is_one_counter && found > 0)
 		{
-			due[found++] = row;
+			rows[found++] = row;
 			continue;
 		}
 		if (rel == NULL || RelationGetRelid(rel) != target->relid)
@@ -850,18 +789,10 @@ collect_due(const Unnumbered *rows, uint64 count, DueRow *due)
 		if (!find_row(rel, target->column.attnum, &row.tid, slot))
 			continue;
 		row.series = row_series(target, rel, slot);
-		cell.relid = target->relid;
-		cell.attnum = target->column.attnum;
-		cell.tid = row.tid;
-		if (cells != NULL)
-			(void) hash_search(cells, &cell, HASH_ENTER, &is_noted);
-		if (!is_noted)
-			due[found++] = row;
+		rows[found++] = row;
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(rel, NoLock);
-	if (cells != NULL)
-		hash_destroy(cells);
 	return found;
 }
 
@@ -870,7 +801,7 @@ collect_due(const Unnumbered *rows, uint64 count, DueRow *due)
  * ids would be no order that is the same for all transactions.
  */
 static int
-compare_counters(const DueRow *x, const DueRow *y)
+compare_counters(const Unnumbered *x, const Unnumbered *y)
 {
 	if (x->target->allocator_id != y->target->allocator_id)
 		return x->target->allocator_id < y->target->allocator_id ? -1 : 1;
@@ -881,8 +812,8 @@ compare_counters(const DueRow *x, const DueRow *y)
 static int
 compare_due(const void *a, const void *b)
 {
-	const DueRow *x = a;
-	const DueRow *y = b;
+	const Unnumbered *x = a;
+	const Unnumbered *y = b;
 	int			result = compare_counters(x, y);
 
 	if (result != 0)
@@ -927,26 +858,26 @@ begin_writing(ColumnWriter *writer, const Target *target,
 static void
 add_number_context(void *arg)
 {
-	const WrittenNumber *written = arg;
+	const ColumnWriter *writer = arg;
 
-	if (written->series == NULL)
+	if (writer->series == NULL)
 		errcontext("number %lld of allocator \"%s\"",
-				   (long long) written->number, written->allocator->name);
+				   (long long) writer->number, writer->allocator);
 	else
 		errcontext("number %lld of allocator \"%s\", series (%s)",
-				   (long long) written->number, written->allocator->name,
-				   written->series);
+				   (long long) writer->number, writer->allocator, writer->series);
 	/* not, if it comes from within a trigger of the table */
 	if (geterrcode() == ERRCODE_UNIQUE_VIOLATION &&
-		error_context_stack == written->callback)
+		error_context_stack == &writer->callback)
 		errhint("If this number was given by hand before, move the allocator past it with %s.",
 				"spanner.advance_allocator()");
 }
 
-/* Does the column hold a number? */
+/* Does the column hold the number? */
 static bool
-holds_number(const ColumnWriter *writer, int64 number)
+holds_number(const ColumnWriter *writer)
 {
+	int64		number = writer->number;
 	bool		isnull;
 	Datum		value = slot_getattr(writer->new, writer->attnum, &isnull);
 
@@ -968,11 +899,11 @@ holds_number(const ColumnWriter *writer, int64 number)
 }
 
 /*
- * Write a number into the row that is in writer->old.  A trigger may keep it
+ * Write the number into the row that is in writer->old.  A trigger may keep it
  * from being stored, which is an error.
  */
 static void
-write_number(ColumnWriter *writer, const DueRow *due, int64 number)
+write_number(ColumnWriter *writer, const Unnumbered *due)
 {
 	TupleTableSlot *new = writer->new;
 	int			natts = RelationGetDescr(writer->rel)->natts;
@@ -985,7 +916,7 @@ write_number(ColumnWriter *writer, const DueRow *due, int64 number)
 	slot_getallattrs(writer->old);
 	memcpy(new->tts_values, writer->old->tts_values, natts * sizeof(Datum));
 	memcpy(new->tts_isnull, writer->old->tts_isnull, natts * sizeof(bool));
-	context->caseValue_datum = Int64GetDatum(number);
+	context->caseValue_datum = Int64GetDatum(writer->number);
 	context->caseValue_isNull = false;
 	new->tts_values[writer->attnum - 1] =
 		ExecEvalExprSwitchContext(writer->coercion, context,
@@ -996,31 +927,27 @@ write_number(ColumnWriter *writer, const DueRow *due, int64 number)
 	is_written = ItemPointerIsValid(&new->tts_tid);
 	is_of_series = !is_written ||
 		sk_series_compare(row_series(due->target, writer->rel, new), due->series) == 0;
-	if (is_written && is_of_series && holds_number(writer, number))
+	if (is_written && is_of_series && holds_number(writer))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
 			 errmsg("could not write number %lld into a row of relation \"%s\"",
-					(long long) number, RelationGetRelationName(writer->rel)),
+					(long long) writer->number, RelationGetRelationName(writer->rel)),
 			 !is_written ? errdetail("The update of the row was suppressed.") :
 			 !is_of_series ?
 			 errdetail("The number is one of series (%s), which the row has left.",
 					   sk_series_print(due->series)) :
 			 errdetail("Another value was stored in its place."),
-			 !is_written ? errhint("Look for a trigger on the table that suppresses updates.") :
-			 !is_of_series ?
-			 errhint("Look for a trigger on the table that changes the columns of the series.") :
-			 errhint("Look for a trigger on the table that changes the column, or at the column's type.")));
+			 errhint("Look for a trigger on the table that does that, or at the column's type.")));
 }
 
 /* Number rows of one table.  Sets *last to the last number, if there is one. */
 static void
-number_table(SkAllocatorRow *allocator, DueRow *due, uint64 count,
+number_table(SkAllocatorRow *allocator, Unnumbered *due, uint64 count,
 			 int64 *last)
 {
-	ErrorContextCallback callback = {error_context_stack, add_number_context};
-	WrittenNumber written = {allocator};
-	ColumnWriter writer;
+	ColumnWriter writer = {.allocator = allocator->name,
+	.callback = {error_context_stack, add_number_context, &writer}};
 	Oid			userid;
 	int			sec_context;
 
@@ -1028,9 +955,7 @@ number_table(SkAllocatorRow *allocator, DueRow *due, uint64 count,
 						  sk_relation_owner(due->target->relid), false);
 	begin_writing(&writer, due->target, &userid, &sec_context);
 	if (due->series != NULL)
-		written.series = sk_series_print(due->series);
-	written.callback = &callback;
-	callback.arg = &written;
+		writer.series = sk_series_print(due->series);
 	for (uint64 i = 0; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -1039,10 +964,10 @@ number_table(SkAllocatorRow *allocator, DueRow *due, uint64 count,
 		if (!find_row(writer.rel, writer.attnum, &due[i].tid, writer.old))
 			continue;
 		/* nothing happens in between, so no number is lost */
-		*last = written.number = sk_own_take(allocator, 1, NULL).first;
-		error_context_stack = &callback;
-		write_number(&writer, &due[i], *last);
-		error_context_stack = callback.previous;
+		*last = writer.number = sk_own_take(allocator, 1, NULL).first;
+		error_context_stack = &writer.callback;
+		write_number(&writer, &due[i]);
+		error_context_stack = writer.callback.previous;
 	}
 	ExecDropSingleTupleTableSlot(writer.new);
 	ExecDropSingleTupleTableSlot(writer.old);
@@ -1056,7 +981,7 @@ number_table(SkAllocatorRow *allocator, DueRow *due, uint64 count,
  * note the last number if any of them was left.
  */
 static void
-number_group(DueRow *due, uint64 count)
+number_group(Unnumbered *due, uint64 count)
 {
 	int64		allocator_id = due[0].target->allocator_id;
 	ArrayType  *series = due[0].series;
@@ -1091,14 +1016,12 @@ number_group(DueRow *due, uint64 count)
 
 /* Give numbers to rows, in their order. */
 static void
-number_rows(const Unnumbered *rows, uint64 count)
+number_rows(Unnumbered *due, uint64 count)
 {
-	DueRow	   *due = MemoryContextAllocHuge(CurrentMemoryContext,
-											 count * sizeof(DueRow));
-	uint64		due_count = collect_due(rows, count, due);
+	uint64		due_count = collect_due(due, count);
 	uint64		end;
 
-	qsort(due, due_count, sizeof(DueRow), compare_due);
+	qsort(due, due_count, sizeof(Unnumbered), compare_due);
 	for (uint64 i = 0; i < due_count; i = end)
 	{
 		for (end = i + 1; end < due_count; end++)
@@ -1108,7 +1031,6 @@ number_rows(const Unnumbered *rows, uint64 count)
 		Assert(end == due_count || compare_counters(&due[i], &due[end]) < 0);
 		number_group(due + i, end - i);
 	}
-	pfree(due);
 }
 
 /*
@@ -1159,7 +1081,7 @@ queue_again(TriggerData *trigger, Target *target)
 	{
 		target->is_queued = true;
 		target->queued_level = GetCurrentTransactionNestLevel();
-		target->queued_tid = *row_version(trigger);
+		target->queued_tid = new_slot(trigger)->tts_tid;
 	}
 }
 
@@ -1320,7 +1242,7 @@ spanner_assign_on_commit(PG_FUNCTION_ARGS)
 	if (numbering == NULL)
 		numbering = MemoryContextAllocZero(TopTransactionContext, sizeof(Numbering));
 	/* a row of a dump that has no number had none */
-	if (sk_dump_is_restored())
+	if (sk_brings_labels())
 	{
 		leave_out(trigger);
 		return PointerGetDatum(NULL);
@@ -1337,7 +1259,7 @@ spanner_assign_on_commit(PG_FUNCTION_ARGS)
 		Target	   *each = lfirst(lc);
 
 		if (target == NULL && each->is_queued && each->trigger == trigger->tg_trigger->tgoid &&
-			ItemPointerEquals(&each->queued_tid, row_version(trigger)))
+			ItemPointerEquals(&each->queued_tid, &new_slot(trigger)->tts_tid))
 			target = each;
 	}
 	if (target == NULL)
@@ -1345,7 +1267,7 @@ spanner_assign_on_commit(PG_FUNCTION_ARGS)
 		target = find_target(trigger);
 		if (target == NULL)
 			return PointerGetDatum(NULL);
-		note_row(target, row_version(trigger));
+		note_row(target, &new_slot(trigger)->tts_tid);
 		if (!target->is_queued)
 		{
 			target->seen = 0;

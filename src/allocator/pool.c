@@ -8,15 +8,13 @@
  * later sessions may have another spanner_keys.max_allocators.  If there is
  * not enough memory, the next one may try with a smaller size.
  *
- * A pool holds up to two ranges: the current one, which values are taken
- * from, and the next one.  All of it is under the spinlock of the pool, which
- * is held for a few assignments only.  The LWLock of the shared state is
- * taken before a spinlock, never after; it is needed only to find the pool of
- * an allocator.
+ * All of a pool is under its spinlock, which is held for a few assignments only.  The
+ * LWLock of the shared state is taken before a spinlock, never after; it is needed
+ * only to find the pool of an allocator.
  *
- * "wanted" is what the sessions that wait now want, no more and no less: a
- * session takes its values and its request out of the pool under the same hold
- * of the spinlock.  So the worker can see at any time what is missing.
+ * "wanted" is what the sessions that wait now want, no more and no less: a session
+ * takes its values and its request out of the pool under the same hold of the
+ * spinlock.  So the worker can see at any time what is missing.
  *
  * src/allocator/pool.c
  *
@@ -30,12 +28,11 @@
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "storage/ipc.h"
 #include "utils/guc.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "allocator/pool.h"
+#include "allocator/allocator.h"
 #include "compat.h"
 #include "spanner_keys.h"
 
@@ -64,9 +61,6 @@ static shmem_request_hook_type prev_shmem_request_hook = NULL;
 static void request_memory(void);
 #endif
 
-#ifdef USE_ASSERT_CHECKING
-static bool is_ordered(const SkPool *pool);
-#endif
 static void init_header(SK_SEGMENT_ARGS);
 static Size lay_out(SkSharedState *state, int size, char *arrays);
 static Size arrays_size(int size);
@@ -80,13 +74,11 @@ static int *bucket_of(const SkPoolKey *key);
 static void unlink_pool(int index, const SkPoolKey *key);
 static bool give_pool(int index, const SkPoolKey *key);
 static void adopt_pool(SkPool *pool, TransactionId version);
-static void empty_pool(SkPool *pool);
 static bool take_range(SkPool *pool, int64 count, bool whole, SkValues *range);
-static void count_request(SkWaiter *waiter);
 static void withdraw_request(SkWaiter *waiter);
 static bool has_failed(SkWaiter *waiter);
 static SkPool *lock_pool(const SkPoolKey *key);
-static void discard_below(SkPool *pool, SkValues *range, int64 minimum);
+static void discard_below(SkPool *pool, int64 minimum);
 static void discard_values(SkPool *pool, int64 minimum);
 static void unlock_pool(SkPool *pool);
 static int	next_pending(int index, Oid dbid, SkWorkerKind kind);
@@ -108,6 +100,14 @@ pool_is_full(const SkPool *pool)
 {
 	return sk_pool_size(pool) >= pool->low_water_mark ||
 		range_size(&pool->next) > 0;
+}
+
+/* For assertions. */
+static inline bool
+is_ordered(const SkPool *pool)
+{
+	return range_size(&pool->current) >= 0 &&
+		(range_size(&pool->next) == 0 || pool->current.end <= pool->next.first);
 }
 
 static inline bool
@@ -240,8 +240,14 @@ sk_pool_take(SkPool *pool, const SkPoolKey *key, int64 count, bool whole,
 	}
 	else if (result == SK_TAKE_EMPTY && waiter != NULL)
 	{
-		if (!waiter->is_counted)
-			count_request(waiter);
+		/* counted in the hold of the spinlock in which it has looked in vain */
+		if (waiter->wanted == 0)
+		{
+			waiter->failures = pool->failures;
+			waiter->wanted = Min(waiter->count, PG_INT64_MAX - pool->wanted);
+			pool->wanted += waiter->wanted;
+			pool->largest = Max(pool->largest, waiter->wanted);
+		}
 		if (has_failed(waiter))
 			result = SK_TAKE_FAILED;
 		else
@@ -287,9 +293,12 @@ sk_pool_wait_end(int code, Datum arg)
  * that is reserved later is of the time before the change.  The rows of series
  * are not locked when their allocator is changed, so it is called once more
  * when that is committed, where it must not fail.
+ *
+ * Unless the row "is_locked", what is under way cannot be dropped: returns false,
+ * and does nothing, if that may be below.
  */
-void
-sk_pool_discard(const SkPoolKey *key, int64 minimum)
+bool
+sk_pool_discard(const SkPoolKey *key, int64 minimum, bool is_locked)
 {
 	SkSharedState *state = sk_shared_state();
 	SkPool	   *pool;
@@ -297,11 +306,14 @@ sk_pool_discard(const SkPoolKey *key, int64 minimum)
 	Assert(key->dbid == MyDatabaseId && OidIsValid(key->relid));
 	if (key->allocator_id != 0)
 	{
+		bool		result;
+
 		pool = lock_pool(key);
-		if (pool != NULL)
+		result = pool == NULL || is_locked || pool->last_end >= minimum;
+		if (pool != NULL && result)
 			discard_values(pool, minimum);
 		unlock_pool(pool);
-		return;
+		return result;
 	}
 	LWLockAcquire(state->lock, LW_SHARED);
 	for (int i = 0; i < state->size; i++)
@@ -313,24 +325,7 @@ sk_pool_discard(const SkPoolKey *key, int64 minimum)
 		SpinLockRelease(&pool->mutex);
 	}
 	LWLockRelease(state->lock);
-}
-
-/*
- * sk_pool_advance
- *		Drop values below "minimum" where the row is not locked.
- *
- * Returns false, and does nothing, if values below may be under way.
- */
-bool
-sk_pool_advance(const SkPoolKey *key, int64 minimum)
-{
-	SkPool	   *pool = lock_pool(key);
-	bool		result = pool == NULL || pool->last_end >= minimum;
-
-	if (pool != NULL && result)
-		discard_values(pool, minimum);
-	unlock_pool(pool);
-	return result;
+	return true;
 }
 
 /*
@@ -356,7 +351,7 @@ sk_pool_withdraw(const SkPoolKey *key, int64 *next_value)
 
 		if (pool->current.end == pool->next.first)
 			last.first = pool->current.first;
-		empty_pool(pool);
+		discard_below(pool, PG_INT64_MAX);
 		pool->left = PG_INT64_MAX;
 		if (range_size(&last) > 0)
 			pool->last_end = last.first;
@@ -748,23 +743,6 @@ adopt_pool(SkPool *pool, TransactionId version)
 	pool->database_version = version;
 }
 
-static void
-empty_pool(SkPool *pool)
-{
-	pool->stats.lost += sk_pool_size(pool);
-	pool->current.first = pool->current.end = 0;
-	pool->next.first = pool->next.end = 0;
-}
-
-#ifdef USE_ASSERT_CHECKING
-static bool
-is_ordered(const SkPool *pool)
-{
-	return range_size(&pool->current) >= 0 &&
-		(range_size(&pool->next) == 0 || pool->current.end <= pool->next.first);
-}
-#endif
-
 static bool
 take_range(SkPool *pool, int64 count, bool whole, SkValues *range)
 {
@@ -800,24 +778,6 @@ take_range(SkPool *pool, int64 count, bool whole, SkValues *range)
 	Assert(whole ? range_size(range) == count : range_size(range) >= 1);
 	Assert(is_ordered(pool));
 	return true;
-}
-
-/*
- * Count what a session wants that begins to wait, in the hold of the spinlock
- * under which it has looked in vain.
- */
-static void
-count_request(SkWaiter *waiter)
-{
-	SkPool	   *pool = waiter->pool;
-
-	Assert(sk_spin_lock_is_held(&pool->mutex));
-	Assert(waiter->count >= 1 && waiter->wanted == 0);
-	waiter->is_counted = true;
-	waiter->failures = pool->failures;
-	waiter->wanted = Min(waiter->count, PG_INT64_MAX - pool->wanted);
-	pool->wanted += waiter->wanted;
-	pool->largest = Max(pool->largest, waiter->wanted);
 }
 
 static void
@@ -875,24 +835,25 @@ lock_pool(const SkPoolKey *key)
 }
 
 static void
-discard_below(SkPool *pool, SkValues *range, int64 minimum)
+discard_below(SkPool *pool, int64 minimum)
 {
-	int64		first = Min(minimum, range->end);
+	SkValues   *ranges[] = {&pool->current, &pool->next};
 
-	if (range->first < first)
+	Assert(sk_spin_lock_is_held(&pool->mutex));
+	for (int i = 0; i < lengthof(ranges); i++)
 	{
-		pool->stats.lost += first - range->first;
-		range->first = first;
+		int64		first = Max(ranges[i]->first, Min(minimum, ranges[i]->end));
+
+		pool->stats.lost += first - ranges[i]->first;
+		ranges[i]->first = first;
 	}
+	Assert(is_ordered(pool));
 }
 
 static void
 discard_values(SkPool *pool, int64 minimum)
 {
-	Assert(sk_spin_lock_is_held(&pool->mutex));
-	discard_below(pool, &pool->current, minimum);
-	discard_below(pool, &pool->next, minimum);
-	Assert(is_ordered(pool));
+	discard_below(pool, minimum);
 	/* what is under way lies behind what has come, so it may come too */
 	if (pool->last_end >= minimum && minimum < PG_INT64_MAX)
 		return;
@@ -1031,7 +992,7 @@ publish_range(SkPool *pool, const SkRefill *refill, TimestampTz now)
 	}
 
 	if (!in_order)
-		empty_pool(pool);
+		discard_below(pool, PG_INT64_MAX);
 	if (range_size(&pool->next) > 0)
 	{
 		pool->stats.lost += range_size(&pool->current);

@@ -4,38 +4,30 @@
  *	  The table spanner.allocator: its rows, its triggers, and what the current
  *	  transaction has taken from it, changed and restored.
  *
- * A row is found by an index, and in its latest version: a number is no data of
- * the transaction that takes it, so neither the snapshot nor the isolation level
- * of that transaction matters, and it leaves no trace of having read the row.
- * Nothing is planned, and nothing is found by its name but the table itself, in
- * the schema of the extension.  What a transaction has taken is written to the
- * table that it was taken from.
+ * A number is no data of the transaction that takes it, so neither the snapshot nor
+ * the isolation level of that transaction matters, and no trace is left of having
+ * read the row.  Nothing is planned, and nothing is found by its name but the table
+ * itself, in the schema of the extension.
  *
- * Users have no rights on the table; what they may do with an allocator
- * depends on its roles.  So the table is written as its owner, in a
- * restricted security context: triggers on it get no rights but those of the
- * owner, in a background worker neither.
+ * Users have no rights on the table; what they may do with an allocator depends on
+ * its roles.  So the table is written as its owner, in a restricted security
+ * context: triggers on it get no other rights, in a background worker neither.
  *
- * A session reserves in its own transaction: in mode sync, when rows are
- * numbered at the commit, and when the transaction has changed or locked an
- * allocator.  The first value locks the row, so that everybody else waits for
- * the end of the transaction.  Until then the counter is counted here, and it
- * is written once, just before the transaction commits or is prepared.  A
- * rollback, also of a subtransaction, gives the values back.
+ * The first value that a session reserves in its own transaction locks the row, so
+ * that everybody else waits for the end of the transaction.  Until then the counter
+ * is counted here, and it is written once, just before the transaction commits or is
+ * prepared.  A rollback, also of a subtransaction, gives the values back.
  *
  * A trigger on the table sees every change.  The pool is emptied just before the
  * transaction commits, while the row is locked: a batch that is reserved later comes
  * after the change, and one that is under way is kept out.  If the transaction fails
  * after that, the values are lost, which does no harm.
  *
- * DROP ROLE must know of the roles that the table names, as owners or as those
- * that may use it.  An allocator is no object of the catalogs, so it can have no
- * dependency of its own.  Such a role has a privilege on the column of the
- * owners instead: REFERENCES, which is of no use there, since the column is
- * not unique.  So DROP ROLE refuses to drop it, in every database and in
- * sessions without this library.  Whoever writes a role into the table locks
- * the role; whoever revokes the privilege locks it in a mode that conflicts
- * with that.
+ * DROP ROLE must know of the roles that the table names.  An allocator is no object of
+ * the catalogs, so such a role has a privilege on the column of the owners instead:
+ * REFERENCES, which is of no use there, since the column is not unique.  Whoever
+ * writes a role into the table locks the role; whoever revokes the privilege locks it
+ * in a mode that conflicts with that.
  *
  * src/allocator/table.c
  *
@@ -50,13 +42,10 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "commands/sequence.h"
 #include "commands/trigger.h"
 #include "commands/user.h"
@@ -92,8 +81,7 @@
 #include "spi/row_writer.h"
 
 PG_FUNCTION_INFO_V1(spanner_allocator_role_in);
-PG_FUNCTION_INFO_V1(spanner_on_allocator_arrival);
-PG_FUNCTION_INFO_V1(spanner_on_allocator_change);
+PG_FUNCTION_INFO_V1(spanner_on_allocator_write);
 
 /* How often to look for a row that a snapshot shows, and that is being updated. */
 #define SK_MAX_LOOKS 10
@@ -153,7 +141,10 @@ typedef struct OwnCounter
 	List	   *marks;			/* the first of the lock; ascending levels */
 } OwnCounter;
 
-/* Changes when anything in the cache of the session may have become wrong. */
+/*
+ * Changes when anything in the cache of the session may have become wrong, also what was
+ * read of rows that the current transaction has written, at its end.
+ */
 uint64		sk_allocator_epoch = 1;
 
 /* The longest wait for others, in ms; 0: no limit. */
@@ -176,15 +167,16 @@ static bool counters_moved = false;
 /* Has the current transaction taken roles out of a row? */
 static bool roles_changed = false;
 
+/* Has a row been read that the current transaction has written? */
+static bool own_rows = false;
+
 #define VALUE(column) (values[(column) - 1])
 #define IS_NULL(column) (nulls[(column) - 1])
 
 static bool is_sequence_name(const char *name);
 static void find_near_name(SkNearName *near);
-static void check_columns(Relation rel);
 static void open_relation(SkTable *table, Relation rel, LOCKMODE mode);
 static void open_again(SkTable *table, Oid relid);
-static void fetch_roles(Datum value, Oid type, SkAllocatorRow *row);
 static SkStamp fetch_stamp(const Datum *values, const bool *nulls,
 						   SkAllocatorColumn timeline, SkAllocatorColumn system);
 static void fetch_options(const Datum *values, const bool *nulls,
@@ -208,8 +200,6 @@ static bool find_row(Relation rel, const RowKey *key, Snapshot snapshot,
 static bool has_versions(Relation rel, const RowKey *key);
 static bool find_latest(Relation rel, const RowKey *key, SkAllocatorRow *row,
 						HeapTuple *tuple);
-static bool find_settled(SkTable *table, const char *name, ArrayType *series,
-						 SkAllocatorRow *row);
 static bool add_parent(Relation rel, SkAllocatorRow *row);
 static ItemPointerData first_version(Relation rel, ItemPointer tid);
 static bool is_in_place(SkTable *table, int64 id, ItemPointer tid);
@@ -217,15 +207,12 @@ static bool find_place(SkTable *table, int64 id, ItemPointer tid);
 static SkRowState lock_latest(SkTable *table, int64 id, LockTupleMode mode,
 							  LockWaitPolicy policy);
 static SkRowState lock_in_queue(SkTable *table, int64 id);
-static void read_locked(SkTable *table, SkAllocatorRow *row);
-static SkRowState lock_row(SkTable *table, int64 id, LockWaitPolicy policy,
+static SkRowState lock_row(SkTable *table, int64 id, SkRowLock how,
 						   SkAllocatorRow *row);
-static List *series_ids(SkTable *table, const char *name, int limit);
 static bool has_own_triggers(Relation rel);
 static void write_tuple(SkTable *table, CmdType command, TupleTableSlot *new,
 						SkWrite kind);
-static int64 write_row(SkTable *table, CmdType command,
-					   const SkAllocatorRow *row, SkWrite kind);
+static void write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind);
 static OwnCounter *find_counter(const SkAllocatorRow *row);
 static void note_own_update(const SkAllocatorRow *row, bool is_moved);
 static OwnCounter *hold_counter(SkAllocatorRow *known);
@@ -234,8 +221,6 @@ static void write_counter(SkTable *table, OwnCounter *counter);
 static void write_counters(void);
 static void note_change(Oid table, int64 id, int64 minimum);
 static void end_counter(OwnCounter *counter, int level, bool is_commit);
-static void check_trigger(FunctionCallInfo fcinfo, bool is_before,
-						  const char *function);
 static List *named_roles(const SkAllocatorRow *row);
 static List *granted_roles(Relation rel);
 static void change_grant(Relation rel, Oid role, bool is_grant);
@@ -247,12 +232,12 @@ static void note_series(const SkAllocatorRow *row);
 static void note_row(TriggerData *trigger, SkWrite write);
 static bool next_allocator(Relation rel, SysScanDesc scan, SkAllocatorRow *row);
 static void prepare_drop_owned(Node *command);
-static List *allocators_of_users(Relation rel, List *roles);
 static List *unused_roles(Relation rel);
 static void forget_unused_roles(void);
 static HeapTuple complete_row(HeapTuple tuple, TupleDesc tupdesc);
 static HeapTuple merge_row(HeapTuple old, HeapTuple new, TupleDesc tupdesc);
 static bool meet_row(HeapTuple tuple, TupleDesc tupdesc, int64 id);
+static HeapTuple arriving_row(TriggerData *trigger);
 static void discard_changed(bool only_all);
 static void end_transaction(XactEvent event, void *arg);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
@@ -441,7 +426,7 @@ sk_report_missing(int elevel, const char *name, int64 id, bool may_create)
 			 errhint("There is a sequence of that name: use nextval() for it.") :
 			 near.found[0] != '\0' ?
 			 errhint("Perhaps you meant allocator \"%s\".", near.found) :
-			 !may_create ? 0 : OidIsValid(get_extension_oid("citus", true)) ?
+			 !may_create ? 0 : sk_citus_exists() ?
 			 errhint("Create it with spanner.create_allocator() on the coordinator of Citus, and run spanner.share_allocator() there: a worker has what is shared with it.") :
 			 errhint("Create it with spanner.create_allocator().")));
 }
@@ -460,28 +445,23 @@ sk_row_locker(SkTable *table, int64 id, bool *is_own)
 	TransactionId result = InvalidTransactionId;
 	HeapTuple	found;
 	HeapTupleHeader tuple;
-	TransactionId xmax;
-	MultiXactMember *members;
-	int			count;
+	MultiXactMember locker;
+	MultiXactMember *members = &locker;
+	int			count = 1;
 
 	*is_own = false;
 	if (!find_latest(table->rel, &key, NULL, &found))
 		return InvalidTransactionId;
 	tuple = found->t_data;
-	xmax = HeapTupleHeaderGetRawXmax(tuple);
 	*is_own = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple));
 	if (tuple->t_infomask & HEAP_XMAX_INVALID)
 		return InvalidTransactionId;
-	if (!(tuple->t_infomask & HEAP_XMAX_IS_MULTI) &&
-		HEAP_XMAX_IS_KEYSHR_LOCKED(tuple->t_infomask))
-		return InvalidTransactionId;
-	if (!(tuple->t_infomask & HEAP_XMAX_IS_MULTI))
-	{
-		*is_own |= TransactionIdIsCurrentTransactionId(xmax);
-		return *is_own || TransactionIdIsInProgress(xmax) ? xmax : InvalidTransactionId;
-	}
-	count = GetMultiXactIdMembers(xmax, &members, false,
-								  HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask));
+	locker.xid = HeapTupleHeaderGetRawXmax(tuple);
+	locker.status = HEAP_XMAX_IS_KEYSHR_LOCKED(tuple->t_infomask) ?
+		MultiXactStatusForKeyShare : MultiXactStatusForNoKeyUpdate;
+	if (tuple->t_infomask & HEAP_XMAX_IS_MULTI)
+		count = GetMultiXactIdMembers(locker.xid, &members, false,
+									  HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask));
 	for (int i = 0; i < count; i++)
 	{
 		if (members[i].status == MultiXactStatusForKeyShare)
@@ -498,12 +478,29 @@ sk_row_locker(SkTable *table, int64 id, bool *is_own)
  * sk_row_find_settled
  *		Look for an allocator, or for a series of it, and wait for transactions that
  *		are about to give the name to a row or to take it away.
+ *
+ * What a series has of its allocator, which may not be there, is left out.
  */
 bool
 sk_row_find_settled(SkTable *table, const char *name, ArrayType *series,
 					SkAllocatorRow *row)
 {
-	return find_settled(table, name, series, row) && add_parent(table->rel, row);
+	RowKey		key = key_of_name(name, series);
+
+	Assert(table->mode >= RowExclusiveLock);
+	for (;;)
+	{
+		SnapshotData dirty;
+		TransactionId other;
+
+		InitDirtySnapshot(dirty);
+		if (!find_row(table->rel, &key, &dirty, row, NULL))
+			return find_latest(table->rel, &key, row, NULL);
+		other = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
+		if (!TransactionIdIsValid(other))
+			return true;
+		XactLockTableWait(other, NULL, NULL, XLTW_None);
+	}
 }
 
 /*
@@ -517,20 +514,9 @@ sk_row_find_settled(SkTable *table, const char *name, ArrayType *series,
 SkRowState
 sk_row_lock(SkTable *table, int64 id, SkRowLock how, SkAllocatorRow *row)
 {
+	SkRowState	state = lock_row(table, id, how, row);
 	OwnCounter *counter;
-	SkRowState	state;
 
-	Assert(table->mode >= RowExclusiveLock);
-	if (how == SK_LOCK_KEEP)
-	{
-		CommandCounterIncrement();
-		state = lock_latest(table, id, LockTupleKeyShare, LockWaitBlock);
-		/* it may have been renamed while we waited */
-		if (state == SK_ROW_FOUND)
-			read_locked(table, row);
-		return state;
-	}
-	state = lock_row(table, id, how == SK_LOCK_WAIT ? LockWaitBlock : LockWaitSkip, row);
 	if (state == SK_ROW_FOUND && !add_parent(table->rel, row))
 		state = SK_ROW_GONE;
 	counter = state == SK_ROW_FOUND ? find_counter(row) : NULL;
@@ -541,26 +527,17 @@ sk_row_lock(SkTable *table, int64 id, SkRowLock how, SkAllocatorRow *row)
 
 /*
  * sk_row_write
- *		Write the row that was locked last, or delete it if "row" is NULL.
+ *		Write the row that was locked last, or delete it if "row" is NULL, or make a
+ *		row if its id is 0, which it gets.
  *
  * What the transaction has taken from it goes on from its counter.
  */
 void
-sk_row_write(SkTable *table, const SkAllocatorRow *row, SkWrite kind)
+sk_row_write(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 {
-	write_row(table, row == NULL ? CMD_DELETE : CMD_UPDATE, row, kind);
+	write_row(table, row, kind);
 	if (row != NULL)
 		note_own_update(row, true);
-}
-
-/*
- * sk_row_insert
- *		Make a row.  Sets the id that it has got.
- */
-void
-sk_row_insert(SkTable *table, SkAllocatorRow *row)
-{
-	row->id = write_row(table, CMD_INSERT, row, SK_WRITE_CHANGES);
 }
 
 /*
@@ -628,25 +605,17 @@ find_near_name(SkNearName *near)
  * version of the extension is refused, and one that has lost a column.
  */
 static void
-check_columns(Relation rel)
-{
-	TupleDesc	tupdesc = RelationGetDescr(rel);
-	bool		fits = tupdesc->natts >= SK_COLUMN_COUNT;
-
-	for (int i = 0; fits && i < SK_COLUMN_COUNT; i++)
-		fits = !TupleDescAttr(tupdesc, i)->attisdropped;
-	if (!fits)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" does not have the columns that this library expects",
-						"spanner.allocator"),
-				 errhint("Run ALTER EXTENSION %s UPDATE.", SK_EXTENSION)));
-}
-
-static void
 open_relation(SkTable *table, Relation rel, LOCKMODE mode)
 {
-	check_columns(rel);
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+
+	for (int i = 0; i < SK_COLUMN_COUNT; i++)
+		if (i >= tupdesc->natts || TupleDescAttr(tupdesc, i)->attisdropped)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("table \"%s\" does not have the columns that this library expects",
+							"spanner.allocator"),
+					 errhint("Run ALTER EXTENSION %s UPDATE.", SK_EXTENSION)));
 	table->rel = rel;
 	table->mode = mode;
 	table->slot = NULL;
@@ -678,20 +647,6 @@ open_again(SkTable *table, Oid relid)
 	table->slot = table_slot_create(rel, NULL);
 }
 
-static void
-fetch_roles(Datum value, Oid type, SkAllocatorRow *row)
-{
-	Datum	   *roles;
-	bool	   *nulls;
-	int			count;
-
-	deconstruct_array(DatumGetArrayTypeP(value), type, sizeof(Oid), true,
-					  TYPALIGN_INT, &roles, &nulls, &count);
-	for (int i = 0; i < count; i++)
-		if (!nulls[i])
-			row->usage_roles = lappend_oid(row->usage_roles, DatumGetObjectId(roles[i]));
-}
-
 static SkStamp
 fetch_stamp(const Datum *values, const bool *nulls, SkAllocatorColumn timeline,
 			SkAllocatorColumn system)
@@ -710,15 +665,14 @@ static void
 fetch_options(const Datum *values, const bool *nulls, TupleDesc tupdesc,
 			  SkAllocatorRow *row)
 {
-	static const SkAllocatorColumn needed[] = {
-		SK_COLUMN_MODE, SK_COLUMN_MIN_VALUE, SK_COLUMN_MAX_VALUE, SK_COLUMN_BATCH_SIZE,
-		SK_COLUMN_MAX_BATCH_SIZE, SK_COLUMN_OWNER_ROLE
-	};
+	Datum	   *roles;
+	bool	   *is_null;
+	int			count = 0;
 
-	for (int i = 0; i < lengthof(needed); i++)
-		if (IS_NULL(needed[i]))
+	for (int column = SK_COLUMN_MODE; column <= SK_COLUMN_MAX_BATCH_SIZE; column++)
+		if (IS_NULL(column))
 			elog(ERROR, "allocator \"%s\" has no \"%s\"", row->name,
-				 NameStr(TupleDescAttr(tupdesc, needed[i] - 1)->attname));
+				 NameStr(TupleDescAttr(tupdesc, column - 1)->attname));
 	row->mode = sk_mode_from_name(TextDatumGetCString(VALUE(SK_COLUMN_MODE)));
 	row->min_value = DatumGetInt64(VALUE(SK_COLUMN_MIN_VALUE));
 	row->max_value = DatumGetInt64(VALUE(SK_COLUMN_MAX_VALUE));
@@ -735,7 +689,11 @@ fetch_options(const Datum *values, const bool *nulls, TupleDesc tupdesc,
 				sizeof(row->remote_name));
 	row->owner_role = DatumGetObjectId(VALUE(SK_COLUMN_OWNER_ROLE));
 	if (!IS_NULL(SK_COLUMN_USAGE_ROLES))
-		fetch_roles(VALUE(SK_COLUMN_USAGE_ROLES), role_type(tupdesc), row);
+		deconstruct_array(DatumGetArrayTypeP(VALUE(SK_COLUMN_USAGE_ROLES)), role_type(tupdesc),
+						  sizeof(Oid), true, TYPALIGN_INT, &roles, &is_null, &count);
+	for (int i = 0; i < count; i++)
+		if (!is_null[i])
+			row->usage_roles = lappend_oid(row->usage_roles, DatumGetObjectId(roles[i]));
 	row->start_value = IS_NULL(SK_COLUMN_START_VALUE) ? row->min_value :
 		DatumGetInt64(VALUE(SK_COLUMN_START_VALUE));
 	row->series_stamp = fetch_stamp(values, nulls, SK_COLUMN_SERIES_TIMELINE,
@@ -756,11 +714,7 @@ fetch_series(Datum value)
 	return ARR_NDIM(result) == 0 ? NULL : result;
 }
 
-/*
- * Read a row.  Raises an error if the mode is invalid.
- *
- * What a series has of its allocator is left out: inherit() adds it.
- */
+/* Read a row, without what a series has of its allocator: inherit() adds that. */
 static void
 fetch_row(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 {
@@ -779,6 +733,7 @@ fetch_row(HeapTuple tuple, TupleDesc tupdesc, SkAllocatorRow *row)
 	row->table = tuple->t_tableOid;
 	row->tid = tuple->t_self;
 	row->is_own = TransactionIdIsCurrentTransactionId(xmin);
+	own_rows |= row->is_own;
 	if (row->series == NULL)
 		fetch_options(values, nulls, tupdesc, row);
 	pfree(values);
@@ -911,7 +866,7 @@ key_of_name(const char *name, ArrayType *series)
 	return key;
 }
 
-/* All series of an allocator. */
+/* All series of an allocator, which comes before them itself. */
 static RowKey
 key_of_all_series(const char *name)
 {
@@ -989,28 +944,6 @@ find_latest(Relation rel, const RowKey *key, SkAllocatorRow *row, HeapTuple *tup
 			break;
 	}
 	return false;
-}
-
-/* The same, after waiting for transactions that make, rename or delete it. */
-static bool
-find_settled(SkTable *table, const char *name, ArrayType *series, SkAllocatorRow *row)
-{
-	RowKey		key = key_of_name(name, series);
-
-	Assert(table->mode >= RowExclusiveLock);
-	for (;;)
-	{
-		SnapshotData dirty;
-		TransactionId other;
-
-		InitDirtySnapshot(dirty);
-		if (!find_row(table->rel, &key, &dirty, row, NULL))
-			return find_latest(table->rel, &key, row, NULL);
-		other = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
-		if (!TransactionIdIsValid(other))
-			return true;
-		XactLockTableWait(other, NULL, NULL, XLTW_None);
-	}
 }
 
 /* Add what a series has of its allocator.  False if that is gone. */
@@ -1142,61 +1075,30 @@ lock_in_queue(SkTable *table, int64 id)
 	return state;
 }
 
-/* Read the row that was locked last, without what a series has of its allocator. */
-static void
-read_locked(SkTable *table, SkAllocatorRow *row)
-{
-	bool		should_free;
-
-	fetch_row(ExecFetchSlotHeapTuple(table->slot, false, &should_free),
-			  RelationGetDescr(table->rel), row);
-}
-
 /* What a series has of its allocator is left out. */
 static SkRowState
-lock_row(SkTable *table, int64 id, LockWaitPolicy policy, SkAllocatorRow *row)
+lock_row(SkTable *table, int64 id, SkRowLock how, SkAllocatorRow *row)
 {
 	SkRowState	state;
+	bool		should_free;
 
 	/* sk_table_open() says why a weaker one is not enough */
 	Assert(table->mode >= RowExclusiveLock);
 	Assert(GetUserId() == table->rel->rd_rel->relowner);
 	/* what an earlier part of this command has written can be locked */
 	CommandCounterIncrement();
-	state = lock_latest(table, id, LockTupleNoKeyExclusive, LockWaitSkip);
-	if (state == SK_ROW_LOCKED && policy == LockWaitBlock)
+	if (how == SK_LOCK_KEEP)
+		state = lock_latest(table, id, LockTupleKeyShare, LockWaitBlock);
+	else
+		state = lock_latest(table, id, LockTupleNoKeyExclusive, LockWaitSkip);
+	if (state == SK_ROW_LOCKED && how == SK_LOCK_WAIT)
 		state = lock_in_queue(table, id);
+	/* it may have been renamed while we waited */
 	if (state == SK_ROW_FOUND)
-	{
-		read_locked(table, row);
-		Assert(row->id == id);
-	}
+		fetch_row(ExecFetchSlotHeapTuple(table->slot, false, &should_free),
+				  RelationGetDescr(table->rel), row);
+	Assert(state != SK_ROW_FOUND || row->id == id);
 	return state;
-}
-
-/*
- * The ids of the series of an allocator, a list of int64, as many as "limit" at
- * most.
- */
-static List *
-series_ids(SkTable *table, const char *name, int limit)
-{
-	RowKey		key = key_of_all_series(name);
-	SysScanDesc scan = begin_scan(table->rel, &key, SnapshotSelf);
-	List	   *result = NIL;
-	HeapTuple	tuple;
-
-	while (list_length(result) < limit && HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		int64	   *id = palloc(sizeof(int64));
-		bool		isnull;
-
-		*id = DatumGetInt64(heap_getattr(tuple, SK_COLUMN_ID,
-										 RelationGetDescr(table->rel), &isnull));
-		result = lappend(result, id);
-	}
-	systable_endscan(scan);
-	return result;
 }
 
 /* Are all triggers of the table those of the extension? */
@@ -1234,15 +1136,15 @@ write_tuple(SkTable *table, CmdType command, TupleTableSlot *new, SkWrite kind)
 	sk_writer_end(&writer);
 }
 
-/* Write the row that was locked last, or a new one.  Returns its id. */
-static int64
-write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite kind)
+/* Write the row that was locked last, delete it, or make one: see sk_row_write(). */
+static void
+write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 {
+	CmdType		command = row == NULL ? CMD_DELETE : row->id == 0 ? CMD_INSERT : CMD_UPDATE;
 	TupleDesc	tupdesc = RelationGetDescr(table->rel);
 	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
 	SkWrite		outer = current_write;
 	int64		outer_id = current_id;
-	int64		id;
 	bool		isnull;
 
 	Assert(GetUserId() == table->rel->rd_rel->relowner);
@@ -1288,9 +1190,12 @@ write_row(SkTable *table, CmdType command, const SkAllocatorRow *row, SkWrite ki
 				 errmsg("could not write a row of table \"%s\"",
 						"spanner.allocator"),
 				 errhint("Look for a trigger on the table that suppresses inserts or updates.")));
-	id = row == NULL ? 0 : DatumGetInt64(new->tts_values[SK_COLUMN_ID - 1]);
+	if (command == CMD_INSERT)
+	{
+		row->id = DatumGetInt64(new->tts_values[SK_COLUMN_ID - 1]);
+		row->is_own = own_rows = true;
+	}
 	ExecDropSingleTupleTableSlot(new);
-	return id;
 }
 
 static OwnCounter *
@@ -1319,7 +1224,7 @@ hold_counter(SkAllocatorRow *known)
 	table.place = &known->tid;
 	if (IsTransactionBlock() && known->mode != SK_MODE_ON_COMMIT)
 		table.queues = SK_QUEUES_OF_BLOCKS;
-	found = lock_row(&table, known->id, LockWaitBlock, &row) == SK_ROW_FOUND;
+	found = lock_row(&table, known->id, SK_LOCK_WAIT, &row) == SK_ROW_FOUND;
 	/* the options of a series may have changed while we waited */
 	AcceptInvalidationMessages();
 	if (found && row.series != NULL && known->epoch == sk_allocator_epoch)
@@ -1327,9 +1232,7 @@ hold_counter(SkAllocatorRow *known)
 	else
 		found = found && add_parent(table.rel, &row);
 	if (!found)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("allocator \"%s\" does not exist", known->name)));
+		sk_report_missing(ERROR, known->name, 0, false);
 	sk_table_close(&table);
 	if (row.mode == SK_MODE_REMOTE)
 		ereport(ERROR,
@@ -1399,8 +1302,8 @@ note_own_update(const SkAllocatorRow *row, bool is_moved)
 }
 
 /*
- * Write a counter to the table that it was taken from, which is opened unless it is
- * that of the last one.  A row is there, unless the transaction has deleted it.
+ * Write a counter to the table that it was taken from, which is opened for the first
+ * one.  A row is there, unless the transaction has deleted it.
  *
  * A pool may have values that come before those that were taken here, so it
  * is emptied.  The row is locked until the transaction ends, also a prepared one,
@@ -1415,12 +1318,8 @@ write_counter(SkTable *table, OwnCounter *counter)
 	bool		isnull;
 
 	Assert(list_length(counter->marks) == 1);
-	if (table->rel != NULL && counter->key.table != RelationGetRelid(table->rel))
-	{
-		sk_table_close(table);
-		table->rel = NULL;
-	}
-	if (table->rel == NULL)
+	/* that of an extension that was dropped before is gone, which is an error */
+	if (table->rel == NULL || counter->key.table != RelationGetRelid(table->rel))
 		open_again(table, (Oid) counter->key.table);
 	row.id = counter->key.id;
 	row.next_value = counter->next;
@@ -1435,12 +1334,12 @@ write_counter(SkTable *table, OwnCounter *counter)
 	if (!found ||
 		DatumGetInt64(slot_getattr(table->slot, SK_COLUMN_NEXT_VALUE, &isnull)) == counter->next)
 		return;
-	(void) write_row(table, CMD_UPDATE, &row, SK_WRITE_RESERVES);
+	write_row(table, &row, SK_WRITE_RESERVES);
 	if (sk_mode_has_pool(counter->mode))
 	{
 		SkPoolKey	key = {MyDatabaseId, (Oid) counter->key.table, counter->key.id};
 
-		sk_pool_discard(&key, PG_INT64_MAX);
+		(void) sk_pool_discard(&key, PG_INT64_MAX, true);
 	}
 }
 
@@ -1533,26 +1432,6 @@ end_counter(OwnCounter *counter, int level, bool is_commit)
 	counter->marks = list_delete_last(counter->marks);
 	if (counter->marks == NIL)
 		(void) hash_search(counters, &counter->key, HASH_REMOVE, NULL);
-}
-
-/* Row triggers before INSERT or UPDATE, or any triggers after a change. */
-static void
-check_trigger(FunctionCallInfo fcinfo, bool is_before, const char *function)
-{
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
-
-	if (!CALLED_AS_TRIGGER(fcinfo) ||
-		RelationGetRelid(trigger->tg_relation) != sk_allocator_table() ||
-		(is_before ?
-		 !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
-		 !TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
-		 TRIGGER_FIRED_BY_DELETE(trigger->tg_event) :
-		 !TRIGGER_FIRED_AFTER(trigger->tg_event)))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by %s trigger of table \"%s\"",
-						function, is_before ? "a BEFORE" : "an AFTER",
-						"spanner.allocator")));
 }
 
 static List *
@@ -1673,32 +1552,37 @@ move_series(const SkAllocatorRow *allocator, const char *name)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "spanner_keys series",
 												  ALLOCSET_DEFAULT_SIZES);
+	RowKey		key = key_of_all_series(allocator->name);
 	MemoryContext old;
 	SkAllocatorRow row;
 	SkTable		table;
-	ListCell   *lc;
+	SysScanDesc scan;
+	HeapTuple	tuple;
 
 	sk_table_open(&table, RowExclusiveLock);
 	table.slot = table_slot_create(table.rel, NULL);
-	foreach(lc, series_ids(&table, allocator->name, PG_INT32_MAX))
+	scan = begin_scan(table.rel, &key, SnapshotSelf);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		int64		id = *(int64 *) lfirst(lc);
+		bool		isnull;
+		int64		id = DatumGetInt64(heap_getattr(tuple, SK_COLUMN_ID,
+													RelationGetDescr(table.rel), &isnull));
 
 		CHECK_FOR_INTERRUPTS();
 		if (name == NULL)
 			note_change(allocator->table, id, PG_INT64_MAX);
 		old = MemoryContextSwitchTo(context);
 		/* not by that name: the allocator is gone, or has another */
-		if (lock_row(&table, id, LockWaitBlock, &row) == SK_ROW_FOUND)
+		if (lock_row(&table, id, SK_LOCK_WAIT, &row) == SK_ROW_FOUND)
 		{
 			if (name != NULL)
 				strlcpy(row.name, name, sizeof(row.name));
-			(void) write_row(&table, name == NULL ? CMD_DELETE : CMD_UPDATE,
-							 name == NULL ? NULL : &row, SK_WRITE_FOLLOWS);
+			write_row(&table, name == NULL ? NULL : &row, SK_WRITE_FOLLOWS);
 		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(context);
 	}
+	systable_endscan(scan);
 	sk_table_close(&table);
 	MemoryContextDelete(context);
 }
@@ -1710,12 +1594,13 @@ move_series(const SkAllocatorRow *allocator, const char *name)
 static void
 note_series(const SkAllocatorRow *row)
 {
+	RowKey		key = key_of_all_series(row->name);
 	HASH_SEQ_STATUS status;
 	OwnCounter *counter;
 	SkTable		table;
 
 	sk_table_open(&table, AccessShareLock);
-	if (series_ids(&table, row->name, 1) != NIL)
+	if (find_row(table.rel, &key, SnapshotSelf, NULL, NULL))
 	{
 		note_change(row->table, 0, PG_INT64_MAX);
 		if (counters != NULL)
@@ -1777,10 +1662,7 @@ note_row(TriggerData *trigger, SkWrite write)
 	}
 }
 
-/*
- * Read the next allocator: there may be very many series, which name no roles.
- * Returns false if there is none.
- */
+/* Read the next allocator, past the series, which name no roles.  False if there is none. */
 static bool
 next_allocator(Relation rel, SysScanDesc scan, SkAllocatorRow *row)
 {
@@ -1807,6 +1689,7 @@ prepare_drop_owned(Node *command)
 	List	   *roles;
 	SkAllocatorRow row;
 	SkTable		table;
+	SysScanDesc scan;
 	ListCell   *lc;
 
 	if (!IsA(command, DropOwnedStmt))
@@ -1820,31 +1703,8 @@ prepare_drop_owned(Node *command)
 		LockSharedObject(AuthIdRelationId, lfirst_oid(lc), 0, ShareRowExclusiveLock);
 	}
 	sk_table_open(&table, RowExclusiveLock);
-	foreach(lc, allocators_of_users(table.rel, roles))
-	{
-		if (sk_row_lock(&table, *(int64 *) lfirst(lc), SK_LOCK_WAIT, &row) != SK_ROW_FOUND)
-			continue;
-		row.usage_roles = list_difference_oid(row.usage_roles, roles);
-		sk_row_write(&table, &row, SK_WRITE_ACCESS);
-	}
-	foreach(lc, granted_roles(table.rel))
-	{
-		if (list_member_oid(roles, lfirst_oid(lc)))
-			change_grant(table.rel, lfirst_oid(lc), false);
-	}
-	sk_table_close(&table);
-}
-
-/* The ids of the allocators that the roles may use, if they own none. */
-static List *
-allocators_of_users(Relation rel, List *roles)
-{
-	List	   *result = NIL;
-	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, SnapshotSelf,
-										  0, NULL);
-	SkAllocatorRow row;
-
-	while (next_allocator(rel, scan, &row))
+	scan = systable_beginscan(table.rel, InvalidOid, false, SnapshotSelf, 0, NULL);
+	while (next_allocator(table.rel, scan, &row))
 	{
 		if (list_member_oid(roles, row.owner_role))
 			ereport(ERROR,
@@ -1852,16 +1712,20 @@ allocators_of_users(Relation rel, List *roles)
 					 errmsg("role \"%s\" owns allocator \"%s\"",
 							GetUserNameFromId(row.owner_role, false), row.name),
 					 errhint("Give its allocators to another role with spanner.alter_allocator(), or drop them with spanner.drop_allocator().")));
-		if (list_length(list_difference_oid(roles, named_roles(&row))) < list_length(roles))
-		{
-			int64	   *id = palloc(sizeof(int64));
-
-			*id = row.id;
-			result = lappend(result, id);
-		}
+		/* does it name one of them? */
+		if (list_length(list_difference_oid(roles, row.usage_roles)) == list_length(roles) ||
+			sk_row_lock(&table, row.id, SK_LOCK_WAIT, &row) != SK_ROW_FOUND)
+			continue;
+		row.usage_roles = list_difference_oid(row.usage_roles, roles);
+		sk_row_write(&table, &row, SK_WRITE_ACCESS);
 	}
 	systable_endscan(scan);
-	return result;
+	foreach(lc, granted_roles(table.rel))
+	{
+		if (list_member_oid(roles, lfirst_oid(lc)))
+			change_grant(table.rel, lfirst_oid(lc), false);
+	}
+	sk_table_close(&table);
 }
 
 /* The first rows usually name them all. */
@@ -1886,7 +1750,6 @@ unused_roles(Relation rel)
 static void
 forget_unused_roles(void)
 {
-	List	   *locked = NIL;
 	LOCKTAG		tag;
 	SkTable		table;
 	ListCell   *lc;
@@ -1899,14 +1762,11 @@ forget_unused_roles(void)
 	{
 		/* ConditionalLockSharedObject() does not exist in all releases */
 		SET_LOCKTAG_OBJECT(tag, InvalidOid, AuthIdRelationId, lfirst_oid(lc), 0);
-		if (LockAcquire(&tag, ShareRowExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL)
-			locked = lappend_oid(locked, lfirst_oid(lc));
-	}
-	AcceptInvalidationMessages();
-	/* whoever had such a lock may have written the role into a row */
-	foreach(lc, locked == NIL ? NIL : unused_roles(table.rel))
-	{
-		if (list_member_oid(locked, lfirst_oid(lc)))
+		if (LockAcquire(&tag, ShareRowExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+			continue;
+		AcceptInvalidationMessages();
+		/* whoever had such a lock may have written the role into a row */
+		if (list_member_oid(unused_roles(table.rel), lfirst_oid(lc)))
 			change_grant(table.rel, lfirst_oid(lc), false);
 	}
 	sk_table_close(&table);
@@ -2011,9 +1871,9 @@ meet_row(HeapTuple tuple, TupleDesc tupdesc, int64 id)
 		return false;
 	sk_table_open(&table, RowExclusiveLock);
 	/* the allocator of a series may come later */
-	found = find_settled(&table, TextDatumGetCString(name), fetch_series(series), &row) &&
+	found = sk_row_find_settled(&table, TextDatumGetCString(name), fetch_series(series), &row) &&
 		row.id != id &&
-		lock_row(&table, row.id, LockWaitBlock, &row) == SK_ROW_FOUND;
+		lock_row(&table, row.id, SK_LOCK_WAIT, &row) == SK_ROW_FOUND;
 	if (found)
 	{
 		counter = find_counter(&row);
@@ -2041,6 +1901,35 @@ meet_row(HeapTuple tuple, TupleDesc tupdesc, int64 id)
 	return found;
 }
 
+/*
+ * What is to be written in place of a row, NULL for nothing: an INSERT makes it one of
+ * this server, and so does an UPDATE that logical replication brings, since the other
+ * server does not know which values were given here.
+ */
+static HeapTuple
+arriving_row(TriggerData *trigger)
+{
+	TupleDesc	tupdesc = RelationGetDescr(trigger->tg_relation);
+	bool		isnull;
+	Datum		id;
+
+	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+	{
+		if ((sk_brings_labels() || IsLogicalWorker()) &&
+			meet_row(trigger->tg_trigtuple, tupdesc, 0))
+			return NULL;
+		return complete_row(trigger->tg_trigtuple, tupdesc);
+	}
+	/* what we write ourselves has been decided */
+	if (!IsLogicalWorker() || current_write != SK_WRITE_CHANGES)
+		return trigger->tg_newtuple;
+	id = heap_getattr(trigger->tg_trigtuple, SK_COLUMN_ID, tupdesc, &isnull);
+	/* its new name may be that of another one, which goes on in its place */
+	if (meet_row(trigger->tg_newtuple, tupdesc, DatumGetInt64(id)))
+		return NULL;
+	return merge_row(trigger->tg_trigtuple, trigger->tg_newtuple, tupdesc);
+}
+
 /* Empty the pools of what the transaction has changed, or only those of all allocators. */
 static void
 discard_changed(bool only_all)
@@ -2052,7 +1941,7 @@ discard_changed(bool only_all)
 		Change	   *change = lfirst(lc);
 
 		if (!only_all || change->key.allocator_id == 0)
-			sk_pool_discard(&change->key, change->minimum);
+			(void) sk_pool_discard(&change->key, change->minimum, true);
 	}
 }
 
@@ -2095,6 +1984,8 @@ end_transaction(XactEvent event, void *arg)
 			counters_moved = false;
 			changes = NIL;
 			roles_changed = false;
+			sk_allocator_epoch += own_rows;
+			own_rows = false;
 			break;
 		default:
 			break;
@@ -2112,6 +2003,8 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 
 	if (!is_commit && event != SUBXACT_EVENT_ABORT_SUB)
 		return;
+	/* a series that began in a subtransaction is gone with it */
+	sk_allocator_epoch += own_rows && !is_commit;
 	if (counters != NULL)
 	{
 		HASH_SEQ_STATUS status;
@@ -2147,7 +2040,7 @@ spanner_allocator_role_in(PG_FUNCTION_ARGS)
 	char	   *name = PG_GETARG_CSTRING(0);
 	List	   *parts;
 
-	if ((sk_dump_is_restored() || IsLogicalWorker()) && strcmp(name, "-") != 0 &&
+	if ((sk_brings_labels() || IsLogicalWorker()) && strcmp(name, "-") != 0 &&
 		strspn(name, "0123456789") < strlen(name) &&
 		SplitIdentifierString(pstrdup(name), '.', &parts) &&
 		list_length(parts) == 1 &&
@@ -2167,22 +2060,30 @@ spanner_allocator_role_in(PG_FUNCTION_ARGS)
 }
 
 /*
- * spanner_internal.on_allocator_change() returns trigger
+ * spanner_internal.on_allocator_write() returns trigger
  *
- * Row trigger for INSERT, UPDATE, DELETE and statement trigger for TRUNCATE.
+ * Row trigger before INSERT and UPDATE, and after INSERT, UPDATE and DELETE;
+ * statement trigger after TRUNCATE.
  */
 Datum
-spanner_on_allocator_change(PG_FUNCTION_ARGS)
+spanner_on_allocator_write(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 
-	check_trigger(fcinfo, false, "spanner_internal.on_allocator_change");
+	if (!CALLED_AS_TRIGGER(fcinfo) ||
+		RelationGetRelid(trigger->tg_relation) != sk_allocator_table())
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by a trigger of table \"%s\"",
+						"spanner_internal.on_allocator_write", "spanner.allocator")));
 	if (!TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
 	{
 		CacheInvalidateRelcache(trigger->tg_relation);
 		roles_changed = true;
 		note_change(RelationGetRelid(trigger->tg_relation), 0, PG_INT64_MAX);
 	}
+	else if (TRIGGER_FIRED_BEFORE(trigger->tg_event))
+		return PointerGetDatum(arriving_row(trigger));
 	else if (TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
 	{
 		SkAllocatorRow row;
@@ -2193,38 +2094,4 @@ spanner_on_allocator_change(PG_FUNCTION_ARGS)
 	else
 		note_row(trigger, current_write);
 	return PointerGetDatum(NULL);
-}
-
-/*
- * spanner_internal.on_allocator_arrival() returns trigger
- *
- * Row trigger before INSERT, which makes a row one of this server, and before UPDATE
- * for what logical replication brings: the other server does not know which values
- * were given here.
- */
-Datum
-spanner_on_allocator_arrival(PG_FUNCTION_ARGS)
-{
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	TupleDesc	tupdesc;
-	bool		isnull;
-	Datum		id;
-
-	check_trigger(fcinfo, true, "spanner_internal.on_allocator_arrival");
-	tupdesc = RelationGetDescr(trigger->tg_relation);
-	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
-	{
-		if ((sk_dump_is_restored() || IsLogicalWorker()) &&
-			meet_row(trigger->tg_trigtuple, tupdesc, 0))
-			return PointerGetDatum(NULL);
-		return PointerGetDatum(complete_row(trigger->tg_trigtuple, tupdesc));
-	}
-	/* what we write ourselves has been decided */
-	if (!IsLogicalWorker() || current_write != SK_WRITE_CHANGES)
-		return PointerGetDatum(trigger->tg_newtuple);
-	id = heap_getattr(trigger->tg_trigtuple, SK_COLUMN_ID, tupdesc, &isnull);
-	/* its new name may be that of another one, which goes on in its place */
-	if (meet_row(trigger->tg_newtuple, tupdesc, DatumGetInt64(id)))
-		return PointerGetDatum(NULL);
-	return PointerGetDatum(merge_row(trigger->tg_trigtuple, trigger->tg_newtuple, tupdesc));
 }

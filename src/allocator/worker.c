@@ -7,11 +7,8 @@
  * its pool before it looks for the worker, and the worker looks for marks
  * before it leaves, so no request is missed.
  *
- * A request to another server is made anew on a new connection if an older one turns
- * out to be broken, and once more if that is lost too; if only the answer was
- * lost, its values are never used.
- *
- * Each step is a transaction here, which fails for its allocator alone.
+ * Each step of a request to another server is a transaction here, which fails for its
+ * allocator alone.  If only the answer was lost, its values are never used.
  *
  * Connections are made by contrib's dblink.  It finds the options of the
  * connection in the foreign server and in the user mapping of the current user,
@@ -95,13 +92,6 @@ static int	refill_target = 50;
 static int	return_unused = false;
 static int	reservation_commit = SYNCHRONOUS_COMMIT_REMOTE_FLUSH;
 
-typedef enum FillResult
-{
-	FILL_NOTHING,				/* that a session waits for */
-	FILL_DONE,
-	FILL_BLOCKED
-} FillResult;
-
 /* Pools that are filled in one transaction. */
 typedef struct Batch
 {
@@ -177,7 +167,6 @@ static bool lock_row(SkTable *table, SkRefill *refill, SkAllocatorRow *row);
 static void choose_batch(SkRefill *refill, const SkAllocatorRow *row);
 static bool plan_refill(SkRefill *refill, SkAllocatorRow *row);
 static void reserve_batch(void *arg);
-static bool try_to_reserve(SkRefill *list, int count);
 static void publish(SkRefill *list, int count);
 static void reserve_and_publish(SkRefill *list, int count);
 static void note_change(Datum arg, int cacheid, uint32 hashvalue);
@@ -207,7 +196,7 @@ static long requests_delay(void);
 static bool is_awaited(void);
 static void begin_series(void *arg);
 static bool make_series(void);
-static FillResult fill_pools(void);
+static bool fill_pools(void);
 static void work_until_idle(void);
 static void give_back_unused(void *arg);
 
@@ -396,47 +385,31 @@ copy_clipped(char *target, const char *source, int size)
 static bool
 lock_row(SkTable *table, SkRefill *refill, SkAllocatorRow *row)
 {
-	int64		id = refill->key.allocator_id;
+	/* the extension may have been created again since the pool asked */
+	SkRowState	state = refill->key.relid != RelationGetRelid(table->rel) ? SK_ROW_GONE :
+		sk_row_lock(table, refill->key.allocator_id, SK_LOCK_SKIP, row);
 	bool		is_own;
 
 	Assert(refill->key.dbid == MyDatabaseId);
-	refill->result = SK_REFILL_FAILED;
-	/* the extension may have been created again since the pool asked */
-	if (refill->key.relid != RelationGetRelid(table->rel))
-	{
-		note_error(&refill->error, ERRCODE_UNDEFINED_OBJECT,
-				   "it does not exist", NULL);
-		return false;
-	}
-	switch (sk_row_lock(table, id, SK_LOCK_SKIP, row))
-	{
-		case SK_ROW_FOUND:
-			if (my_entry->kind == SK_WORKER_REMOTE ? row->mode == SK_MODE_REMOTE :
-				sk_mode_has_pool(row->mode))
-				return true;
-			note_error(&refill->error, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					   psprintf("its mode is now \"%s\"", sk_mode_names[row->mode]),
-					   "Repeat the statement.");
-			break;
-		case SK_ROW_LOCKED:
-			refill->result = SK_REFILL_LOCKED;
-			refill->blocked_by = sk_row_locker(table, id, &is_own);
-			break;
-		case SK_ROW_GONE:
-			note_error(&refill->error, ERRCODE_UNDEFINED_OBJECT,
-					   "it does not exist", NULL);
-			break;
-	}
+	refill->result = state == SK_ROW_LOCKED ? SK_REFILL_LOCKED : SK_REFILL_FAILED;
+	if (state == SK_ROW_LOCKED)
+		refill->blocked_by = sk_row_locker(table, refill->key.allocator_id, &is_own);
+	else if (state == SK_ROW_GONE)
+		note_error(&refill->error, ERRCODE_UNDEFINED_OBJECT, "it does not exist", NULL);
+	else if (my_entry->kind == SK_WORKER_REMOTE ? row->mode == SK_MODE_REMOTE :
+			 sk_mode_has_pool(row->mode))
+		return true;
+	else
+		note_error(&refill->error, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				   psprintf("its mode is now \"%s\"", sk_mode_names[row->mode]),
+				   "Repeat the statement.");
 	return false;
 }
 
 /*
- * Choose the size of the batch, and when to fill the pool again.
- *
- * A batch that lasts less than the target is doubled, one that lasts ten
- * times as long is halved.  A negative low-water mark is automatic.  Where pools
- * are scarce, the first batches are smaller than they should be: as many values
- * are lost at most as have been given.
+ * Choose the size of the batch, and when to fill the pool again.  Where pools are
+ * scarce, the first batches are smaller than they should be: as many values are lost
+ * at most as have been given.
  */
 static void
 choose_batch(SkRefill *refill, const SkAllocatorRow *row)
@@ -523,24 +496,6 @@ reserve_batch(void *arg)
 	sk_table_close(&table);
 }
 
-/* Reserve in a transaction, and commit it.  Sets the results. */
-static bool
-try_to_reserve(SkRefill *list, int count)
-{
-	Batch		batch = {list, count};
-	ErrorData  *error =
-		sk_run_transaction(reserve_batch, &batch, "reserving values of allocators",
-						   GetConfigOption("spanner_keys.allocator_synchronous_commit", false, false));
-
-	for (int i = 0; error != NULL && i < count; i++)
-	{
-		list[i].result = SK_REFILL_FAILED;
-		note_error(&list[i].error, error->sqlerrcode, error->message,
-				   error->hint);
-	}
-	return error == NULL;
-}
-
 /*
  * Hand out what has been reserved, unless the process is to exit: then the
  * commit may not have waited for a standby to the end.
@@ -562,18 +517,29 @@ publish(SkRefill *list, int count)
 	}
 }
 
-/* One that fails must not keep the others from being filled. */
+/*
+ * Reserve in a transaction, and commit it.  One that fails must not keep the others
+ * from being filled.
+ */
 static void
 reserve_and_publish(SkRefill *list, int count)
 {
-	if (count > 1 && !try_to_reserve(list, count))
+	Batch		batch = {list, count};
+	ErrorData  *error = count == 0 ? NULL :
+		sk_run_transaction(reserve_batch, &batch, "reserving values of allocators",
+						   GetConfigOption("spanner_keys.allocator_synchronous_commit", false, false));
+
+	if (error != NULL && count > 1)
 	{
 		for (int i = 0; i < count; i++)
 			reserve_and_publish(&list[i], 1);
 		return;
 	}
-	if (count == 1)
-		(void) try_to_reserve(list, 1);
+	if (error != NULL)
+	{
+		list->result = SK_REFILL_FAILED;
+		note_error(&list->error, error->sqlerrcode, error->message, error->hint);
+	}
 	publish(list, count);
 }
 
@@ -730,15 +696,8 @@ open_connection(Connection *connection)
 
 	sk_role_enter(&scope, userid);
 	enable_timeout_after(time_limit, connect_limit_ms(foreign_server));
-	PG_TRY();
-	{
-		(void) call_dblink("dblink_connect", name, server);
-	}
-	PG_FINALLY();
-	{
-		end_limit();
-	}
-	PG_END_TRY();
+	(void) call_dblink("dblink_connect", name, server);
+	end_limit();
 	sk_owner_exit(&scope);
 	strlcpy(connection->name, name, NAMEDATALEN);
 }
@@ -865,6 +824,8 @@ run_step(Request *request, void (*step) (void *arg))
 	error_context_stack = &callback;
 	/* nothing but a lock on a row is written */
 	error = sk_run_transaction(step, request, activity, "off");
+	/* of a connection that has failed */
+	end_limit();
 	if (error != NULL)
 	{
 		note_failure(request, error);
@@ -1100,18 +1061,6 @@ receive_values(void *arg)
 	sk_role_enter(&scope, connection->userid);
 	is_busy = DatumGetInt32(call_dblink("dblink_is_busy", connection->name, NULL)) != 0;
 	sk_owner_exit(&scope);
-	if (!is_busy && !get_result(connection->name, &first, &last))
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("no answer came from server \"%s\"", connection->server),
-				 errhint("Look at the log of that server.")));
-
-	/*
-	 * The numbers come when the transaction there is committed, so this call,
-	 * which finds that there are no more results, does not wait for long.
-	 */
-	if (!is_busy)
-		(void) get_result(connection->name, &nothing, &nothing);
 	if (is_busy)
 	{
 		if (TimestampDifferenceExceeds(request->begin, GetCurrentTimestamp(),
@@ -1122,6 +1071,17 @@ receive_values(void *arg)
 					 errhint("Look for what keeps that server, or the network, from answering.")));
 		return;
 	}
+	if (!get_result(connection->name, &first, &last))
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("no answer came from server \"%s\"", connection->server),
+				 errhint("Look at the log of that server.")));
+
+	/*
+	 * The numbers come when the transaction there is committed, so this call,
+	 * which finds that there are no more results, does not wait for long.
+	 */
+	(void) get_result(connection->name, &nothing, &nothing);
 	connection->is_busy = false;
 	check_range(request, first, last);
 	Assert(last < PG_INT64_MAX);
@@ -1247,11 +1207,13 @@ make_series(void)
 	return true;
 }
 
-/* Fill the pools that have to be filled now. */
-static FillResult
+/*
+ * Fill the pools that have to be filled now.  Returns false if there was nothing to do:
+ * an answer that nobody waits for does not keep the worker.
+ */
+static bool
 fill_pools(void)
 {
-	FillResult	result;
 	MemoryContext context;
 	int			count;
 
@@ -1272,59 +1234,48 @@ fill_pools(void)
 		count = exchange_requests(refills, count);
 		publish(refills, count);
 	}
-	/* an answer that nobody waits for does not keep the worker */
-	if (requests != NIL)
-		result = is_awaited() ? FILL_DONE : FILL_NOTHING;
-	else if (sk_pool_pending(MyDatabaseId, my_entry->kind) > 0)
-		result = FILL_BLOCKED;
-	else
-		result = count > 0 ? FILL_DONE : FILL_NOTHING;
 	MemoryContextSwitchTo(TopMemoryContext);
 	MemoryContextDelete(context);
 	/* sessions may have asked for more meanwhile */
 	if (count > 0)
 		SetLatch(MyLatch);
 	pgstat_report_stat(false);
-	return result;
+	return requests != NIL ? is_awaited() : count > 0;
 }
 
 static void
 work_until_idle(void)
 {
 	SkSharedState *state = sk_shared_state();
-	static uint32 main_event = 0;
-	static uint32 remote_event = 0;
+	uint32		main_event = WaitEventExtensionNew("SpannerKeysAllocatorMain");
+	uint32		remote_event = WaitEventExtensionNew("SpannerKeysAllocatorRemote");
 	TimestampTz idle_since = 0;
 
-	if (main_event == 0)
-	{
-		main_event = WaitEventExtensionNew("SpannerKeysAllocatorMain");
-		remote_event = WaitEventExtensionNew("SpannerKeysAllocatorRemote");
-	}
 	for (;;)
 	{
-		FillResult	result = fill_pools();
+		bool		is_busy = fill_pools();
 		TimestampTz now = GetCurrentTimestamp();
 		long		timeout = idle_timeout + 1;
+		bool		is_blocked = requests == NIL && sk_pool_pending(MyDatabaseId, my_entry->kind) > 0;
 
-		if (result != FILL_NOTHING)
+		if (is_busy || is_blocked)
 			idle_since = 0;
 		else if (idle_since == 0)
 			idle_since = now;
 		else if (TimestampDifferenceExceeds(idle_since, now, idle_timeout))
 			return;
-		if (result == FILL_BLOCKED)
+		if (is_blocked)
 			timeout = SK_LOCKED_MS;
 		if (requests != NIL)
 			timeout = requests_delay();
 
 		/* show what the worker does */
 		if (my_entry->idle_since != idle_since ||
-			my_entry->blocked != (result == FILL_BLOCKED))
+			my_entry->blocked != is_blocked)
 		{
 			LWLockAcquire(state->lock, LW_EXCLUSIVE);
 			my_entry->idle_since = idle_since;
-			my_entry->blocked = result == FILL_BLOCKED;
+			my_entry->blocked = is_blocked;
 			LWLockRelease(state->lock);
 		}
 		(void) WaitLatch(MyLatch,

@@ -92,7 +92,7 @@ foreach my $role (qw(attacker db_owner))
 		refused($role, "CREATE TABLE $schema.trap ()", qr/permission denied for schema $schema/, "$role creates in $schema");
 	}
 	refused($role, 'ALTER TABLE spanner.allocator DROP COLUMN mode', qr/must be owner of table allocator/, "$role alters the table");
-	refused($role, 'CREATE TRIGGER t AFTER UPDATE ON spanner.allocator EXECUTE FUNCTION spanner_internal.on_allocator_change()',
+	refused($role, 'CREATE TRIGGER t AFTER UPDATE ON spanner.allocator EXECUTE FUNCTION spanner_internal.on_allocator_write()',
 		qr/permission denied for table allocator/, "$role puts a trigger on it");
 	refused($role, 'CREATE OR REPLACE FUNCTION spanner.lastval() RETURNS bigint RETURN 1',
 		qr/permission denied for schema spanner/, "$role replaces a function");
