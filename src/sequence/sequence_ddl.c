@@ -576,10 +576,13 @@ follow_default(Oid relid, AttrNumber attnum, Node *value, Oid type, int32 typmod
 
 		if (!got_default_kind(seqid, relid, attnum))
 			continue;
+		restriction = sk_clock_restriction(seqid, relid);
+		/* most columns hold the values of any kind */
+		if (restriction == NULL && holds_values(value, type, typmod, 63))
+			continue;
 		seq = sk_sequence_read(seqid);
 		if (seq->kind == NULL || sk_kind_has_given(seq))
 			continue;
-		restriction = sk_clock_restriction(seqid, relid);
 		if (restriction == NULL &&
 			!holds_values(value, type, typmod, seq->kind->options->bits))
 		{
