@@ -469,7 +469,9 @@ await_copy(Move *m)
 			idle_since = now_ms();
 		}
 		if (now_ms() - idle_since > 60 * 1000 ||
-			query_bool(m->to, "SELECT sync_error_count >= 10 FROM pg_stat_subscription_stats WHERE subname = $1", ARGS(m->move)))
+			/* release 19 counts tables and sequences apart */
+			query_bool(m->to, "SELECT COALESCE(to_jsonb(s) ->> 'sync_table_error_count', to_jsonb(s) ->> 'sync_error_count')::bigint >= 10\n"
+					   " FROM pg_stat_subscription_stats s WHERE subname = $1", ARGS(m->move)))
 			fail_with(EXIT_GAVE_UP, NULL, "Look into the log there, then run the same command again.",
 					  "the first copy does not end: no worker runs on %s, or each one fails", place(m->to));
 		if (now_ms() - shown > 10 * 1000)
