@@ -1140,7 +1140,7 @@ write_tuple(SkTable *table, CmdType command, TupleTableSlot *new, SkWrite kind)
 static void
 write_row(SkTable *table, SkAllocatorRow *row, SkWrite kind)
 {
-	CmdType		command = row == NULL ? CMD_DELETE : row->id == 0 ? CMD_INSERT : CMD_UPDATE;
+	volatile CmdType command = row == NULL ? CMD_DELETE : row->id == 0 ? CMD_INSERT : CMD_UPDATE;
 	TupleDesc	tupdesc = RelationGetDescr(table->rel);
 	TupleTableSlot *new = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
 	SkWrite		outer = current_write;
