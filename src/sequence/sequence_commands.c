@@ -488,6 +488,7 @@ largest_stored(const SkSequence *seq)
 {
 	List	   *relids = NIL;
 	StringInfoData query;
+	int64		largest;
 	ListCell   *lc;
 
 	initStringInfo(&query);
@@ -503,7 +504,8 @@ largest_stored(const SkSequence *seq)
 		relids = list_append_unique_oid(relids, column->objectId);
 	}
 	appendStringInfoChar(&query, ')');
-	return Max(sk_query_number(relids, query.data), 0);
+	largest = sk_query_number(relids, query.data);
+	return Max(largest, 0);
 }
 
 /* Report how many values a narrow column has left, and that its counter begins anew. */

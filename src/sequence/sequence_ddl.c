@@ -59,9 +59,6 @@
 #include "spi/run_command.h"
 #include "spi/tree_marks.h"
 
-/* Foreign keys to foreign keys are followed so far. */
-#define SK_MAX_REFERENCES 16
-
 static void guard_sequences(Node *command);
 static void guard_alter(AlterSeqStmt *stmt);
 static void follow_sequences(Node *command, List *relations);
@@ -89,7 +86,7 @@ static bool holds_values(Node *value, Oid type, int32 typmod, int bits);
 static bool type_holds_bits(Oid type, int32 typmod, int bits);
 static void make_plain(Oid seqid, const SkRestriction *restriction);
 static void warn_of_foreign_keys(Relation rel, List *columns);
-static int	bits_of_ids(Oid relid, AttrNumber attnum, int depth);
+static int	bits_of_ids(Oid relid, AttrNumber attnum, ObjectAddresses *visited);
 static void restore_identity(Oid seqid);
 static bool hands_over(Oid seqid, DefElem *option);
 static bool fetches_by_default(Oid relid, AttrNumber column, Oid seqid);
@@ -725,7 +722,7 @@ warn_of_foreign_keys(Relation rel, List *columns)
 			if ((columns != NIL && !list_member(columns, makeString(name))) ||
 				list_member_int(warned, key->conkey[i]))
 				continue;
-			bits = bits_of_ids(key->confrelid, key->confkey[i], 0);
+			bits = bits_of_ids(key->confrelid, key->confkey[i], new_object_addresses());
 			if (bits <= width)
 				continue;
 			warned = lappend_int(warned, key->conkey[i]);
@@ -746,16 +743,26 @@ warn_of_foreign_keys(Relation rel, List *columns)
 
 /*
  * The bits of a bound sequence that gives the values of a column, or of one that
- * it refers to; 0 if there is none.
+ * it refers to; 0 if there is none.  As many ways as lead to a column, it is
+ * looked at once.
  */
 static int
-bits_of_ids(Oid relid, AttrNumber attnum, int depth)
+bits_of_ids(Oid relid, AttrNumber attnum, ObjectAddresses *visited)
 {
-	Relation	rel = relation_open(relid, AccessShareLock);
-	Oid			seqid = sk_fetched_sequence(build_column_default(rel, attnum), InvalidOid);
+	ObjectAddress column;
+	Relation	rel;
+	Oid			seqid;
 	int			result = 0;
+	int			bits;
 	ListCell   *lc;
 
+	check_stack_depth();
+	ObjectAddressSubSet(column, RelationRelationId, relid, attnum);
+	if (object_address_present(&column, visited))
+		return 0;
+	add_exact_object_address(&column, visited);
+	rel = relation_open(relid, AccessShareLock);
+	seqid = sk_fetched_sequence(build_column_default(rel, attnum), InvalidOid);
 	if (!OidIsValid(seqid))
 		seqid = sk_column_sequence(relid, attnum);
 	if (OidIsValid(seqid))
@@ -764,16 +771,19 @@ bits_of_ids(Oid relid, AttrNumber attnum, int depth)
 
 		result = options != NULL ? options->bits : 0;
 	}
-	else if (depth < SK_MAX_REFERENCES)
-		foreach(lc, copyObject(RelationGetFKeyList(rel)))
+	else
 	{
-		ForeignKeyCacheInfo *key = lfirst(lc);
-
-		for (int i = 0; i < key->nkeys; i++)
+		foreach(lc, copyObject(RelationGetFKeyList(rel)))
 		{
-			if (key->conkey[i] == attnum)
-				result = Max(result, bits_of_ids(key->confrelid, key->confkey[i],
-												 depth + 1));
+			ForeignKeyCacheInfo *key = lfirst(lc);
+
+			for (int i = 0; i < key->nkeys; i++)
+			{
+				if (key->conkey[i] != attnum)
+					continue;
+				bits = bits_of_ids(key->confrelid, key->confkey[i], visited);
+				result = Max(result, bits);
+			}
 		}
 	}
 	relation_close(rel, NoLock);
