@@ -122,9 +122,12 @@ write_seeds()
 	cluster_run mkdir -p "$corpus"
 	case $target in
 		ddl) cluster_run env CORPUS="$corpus" perl -0777 -ne '
-			while (/\x27((?:create|alter|drop) (?:[^\x27]|\x27\x27)*)\x27(?!\x27)|\$\$\s*((?:create|alter|#).*?)\$\$|^((?:create|alter|drop|rename) .*)$/gims)
+			my $table = "CREATE TABLE u (id INT64, i INT64, f FLOAT64, n NUMERIC, s STRING(MAX), b BYTES(MAX), d DATE, ts TIMESTAMP, ok BOOL,"
+				. " u UUID, j JSON, a ARRAY<STRING(MAX)>";
+
+			while (/\x27((?:create|alter|drop) (?:[^\x27]|\x27\x27)*)\x27(?!\x27)|\$\$\s*((?:create|alter|#).*?)\$\$|^((?:create|alter|drop|rename) [^\n]*)$|^([A-Z][A-Z0-9<>()]*)\t([^\n\t]+)$/gims)
 			{
-				my $statement = $2 // $3 // $1 =~ s/\x27\x27/\x27/gr;
+				my $statement = $2 // $3 // ($4 ? "$table, g $4 AS ($5) STORED) PRIMARY KEY (id)" : $1 =~ s/\x27\x27/\x27/gr);
 
 				open(my $file, ">", "$ENV{CORPUS}/" . ++$number) or die;
 				print $file $statement;

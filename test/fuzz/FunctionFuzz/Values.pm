@@ -106,9 +106,16 @@ my @expressions = (
 	'SUBSTR(b, 1, 2)', 'IF(a > 1, 2, 3)', 'CONCAT(b, b)', 'TIMESTAMP_TRUNC(a, DAY)', 'a IN (1, 2)', 'a IN UNNEST([1, 2])', 'b LIKE "x%"', 'a IS NOT NULL',
 	"REGEXP_CONTAINS(b, r'^x')", 'a BETWEEN 1 AND 2', '(SELECT MAX(id) FROM f.serial)', '`a`[OFFSET(1)]', 'MOD(ABS(FARM_FINGERPRINT(b)), 4)');
 
-# An expression of GoogleSQL.
+# An expression of GoogleSQL, now and then in itself many times.
 sub expression
 {
+	if (chance(0.05))
+	{
+		my ($before, $behind) = split(/\ba\b/, pick(grep { /\ba\b/ } @expressions), 2);
+		my $times = pick(5, 30, 300, 3000);
+
+		return $before x $times . 'a' . $behind x $times;
+	}
 	return chance(0.6) ? pick(@expressions) : expression() . pick(' + ', ' * ', ' / ', ' || ', ' = ', ' AND ', ' | ', ' << ') . expression();
 }
 

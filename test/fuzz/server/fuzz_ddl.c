@@ -2,7 +2,7 @@
  *
  * fuzz_ddl.c
  *	  Fuzz target: spanner.execute_ddl() reads any text, runs only what the
- *	  text says, and loses no statement of it.
+ *	  text says, loses no statement of it, and needs memory in proportion to it.
  *
  * Nothing is run: the linker puts the functions named __wrap_x() in the place
  * of those that run commands.  What they are given has to be one command of
@@ -21,6 +21,7 @@
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "parser/parser.h"
+#include "utils/memutils.h"
 
 #include "fuzz_server.h"
 #include "spanner_ddl/spanner_ddl.h"
@@ -71,12 +72,16 @@ typedef struct FuzzPiece
 	Size		end;
 } FuzzPiece;
 
-/* The input. */
+/* The input, and the length of the commands. */
 static char *statement;
+static Size output;
 
 static Node *parse_command(const char *command);
 static int	count_statements(const SkDdlText *ddl);
+static void check_memory(void);
 static uint32 split(const char *sql, Size size, FuzzPiece *pieces);
+static Size nest(uint8 *data, Size size, Size max_size, const FuzzPiece *tokens,
+				 uint32 count, uint32 seed);
 
 static void
 run(const uint8 *data, Size size)
@@ -88,7 +93,9 @@ run(const uint8 *data, Size size)
 	statement = pnstrdup((const char *) data, size);
 	ddl.sql = statement;
 	ddl.leaves_out = size % 2 == 1;
+	output = 0;
 	sk_ddl_run(&ddl);
+	check_memory();
 	fuzz_check(list_length(ddl.commands) >= count_statements(&ddl));
 }
 
@@ -114,6 +121,7 @@ count_statements(const SkDdlText *ddl)
 static void
 judge(const ErrorData *error)
 {
+	check_memory();
 	fuzz_check(error->cursorpos == 0);
 	if (error->internalquery != NULL)
 	{
@@ -121,6 +129,21 @@ judge(const ErrorData *error)
 		fuzz_check(error->internalpos >= 1 &&
 				   error->internalpos <= pg_mbstrlen(error->internalquery) + 1);
 	}
+}
+
+/*
+ * A translation that doubles what it nests is a finding at some ten levels.  What
+ * an alias or a generated column stands for is written out, up to 1 MB each.
+ */
+static void
+check_memory(void)
+{
+	Size		size = strlen(statement);
+	Size		expansion = strcasestr(statement, "as") != NULL ? 4 * 1024 * 1024 : 0;
+
+	fuzz_check(output <= 32 * size + 4096 + expansion);
+	fuzz_check(MemoryContextMemAllocated(CurrentMemoryContext, true) <=
+			   4096 * size + 1024 * 1024 + 128 * expansion);
 }
 
 /* Words and single characters, and an empty piece behind them. */
@@ -162,6 +185,8 @@ mutate(uint8 *data, Size size, Size max_size, uint32 seed)
 	int			length = 0;
 	Size		behind;
 
+	if (seed % 8 == 7)
+		return nest(data, size, max_size, tokens, count, seed / 8);
 	place = tokens[seed % (count + 1)];
 	if (count == FUZZ_MAX_TOKENS - 1)
 		place = tokens[seed % count];
@@ -185,6 +210,60 @@ mutate(uint8 *data, Size size, Size max_size, uint32 seed)
 	return place.start + length + behind;
 }
 
+/*
+ * Put a call, or what else has parentheses, into itself, in the place of one of
+ * its tokens, as often as there is room for it.
+ */
+static Size
+nest(uint8 *data, Size size, Size max_size, const FuzzPiece *tokens,
+	 uint32 count, uint32 seed)
+{
+	uint32		open = count > 0 ? seed % count : 0;
+	uint32		close;
+	int			depth = 0;
+	FuzzPiece	whole;
+	FuzzPiece	inner;
+	Size		before;
+	Size		behind;
+	Size		times;
+	char	   *copy;
+	uint8	   *at;
+
+	while (open < count && data[tokens[open].start] != '(')
+		open++;
+	for (close = open; close < count; close++)
+	{
+		depth += data[tokens[close].start] == '(';
+		depth -= data[tokens[close].start] == ')';
+		if (depth == 0)
+			break;
+	}
+	if (close >= count || close - open < 2)
+		return size;
+	seed /= FUZZ_MAX_TOKENS;
+	inner = tokens[open + 1 + seed % (close - open - 1)];
+	whole = tokens[open];
+	if (open > 0 && isalnum(data[tokens[open - 1].start]))
+		whole.start = tokens[open - 1].start;
+	whole.end = tokens[close].end;
+	before = inner.start - whole.start;
+	behind = whole.end - inner.end;
+	times = (max_size - size) / (before + behind);
+	times = seed / FUZZ_MAX_TOKENS % (times + 1);
+
+	copy = pnstrdup((char *) data, size);
+	at = data + whole.start;
+	for (Size i = 0; i <= times; i++, at += before)
+		memcpy(at, copy + whole.start, before);
+	memcpy(at, copy + inner.start, inner.end - inner.start);
+	at += inner.end - inner.start;
+	for (Size i = 0; i <= times; i++, at += behind)
+		memcpy(at, copy + inner.end, behind);
+	memcpy(at, copy + whole.end, size - whole.end);
+	pfree(copy);
+	return size + times * (before + behind);
+}
+
 const FuzzTarget fuzz_ddl = {"ddl", run, judge, mutate};
 
 /*
@@ -197,6 +276,7 @@ __wrap_sk_run_command(const char *command)
 	Node	   *node = parse_command(command);
 	AlterDatabaseSetStmt *set = (AlterDatabaseSetStmt *) node;
 
+	output += strlen(command);
 	switch (nodeTag(node))
 	{
 		case T_AlterPublicationStmt:
