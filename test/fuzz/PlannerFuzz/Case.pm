@@ -39,7 +39,7 @@ sub random_case
 			[ 'select', \&select_case ] => 70, [ 'prepared', \&prepared_case ] => 12,
 			[ 'cursor', \&cursor_case ] => 7,  [ 'write', \&write_case ] => 10,
 			[ 'merge', \&merge_case ] => 2,    [ 'stale', \&stale_case ] => 2,
-			[ 'fallback', \&fallback_case ] => 8, [ 'recheck', \&recheck_case ] => 1) };
+			[ 'fallback', \&fallback_case ] => 8, [ 'recheck', \&recheck_case ] => 10) };
 	my $case = $make->($query, $server);
 
 	$case->{name} = $name;
@@ -355,18 +355,56 @@ sub filtered_first
 	  . (chance(0.9) ? ' LIMIT ' . pick(1, 2, 3, 5, 10, 20) : '') . (chance(0.1) ? ' OFFSET ' . pick(1, 7) : '');
 }
 
-# A statement whose row another session changes: the subquery runs again, with
-# the new value.  The letter says that planner_fuzz does that.
+# A statement whose row another session changes: what it reads runs again, with
+# the new values.  The letter says that planner_fuzz does that.
 sub recheck_case
 {
 	my ($query) = @_;
+	my @tables = grep { !$_->{is_view} && $_->{rows} > 0 } @{ $query->{tables} };
+
+	return recheck_table_case($query, pick(@tables)) if @tables && chance(0.7);
 	my $subquery = '(SELECT string_agg(x::text, \' \') FROM (' . filtered_first($query, pick('id', 'p') . ' <> changed.v') . ') x)';
 
 	return {
 		statements => [
 			pick("=UPDATE fuzz.changed SET result = $subquery RETURNING result", "=SELECT $subquery FROM fuzz.changed FOR UPDATE")
 		],
+		change => 'UPDATE fuzz.changed SET v = 3', undo => 'UPDATE fuzz.changed SET v = -1, result = NULL',
 		mode => 'total', settings => [ fallback_settings() ],
+	};
+}
+
+# The rows are those of a table with shards.  The other session exchanges the
+# values of pairs of rows, which changes their shards and partitions; a second
+# time undoes it.
+sub recheck_table_case
+{
+	my ($query, $table) = @_;
+	my $low = int(rand($table->{rows}));
+	my $sum = 2 * $low + pick(1, 5, $table->{rows});
+	my @names = $table->{check} ? (qw(a b c p), $table->{shard}) : some(1, 4, qw(a b c p));
+	my $exchange = "UPDATE $table->{name} t SET (" . join(', ', @names) . ') = ROW(' . join(', ', map { "o.$_" } @names)
+	  . ") FROM $table->{name} o WHERE o.id = $sum - t.id AND t.id >= $low AND o.id >= $low";
+	my $first = filtered_first({ %$query, tables => [$table] });
+	my $target = add_relation($query, $table, 't');
+	my $from = table_sql($target);
+	my $where = chance(0.5) ? lookup($query, $target) : other_condition($query, $target);
+	my $some = '(' . filtered_first($query, 'p = t.p') . ') x';
+	my @order = random_order($target);
+	my $page = range_condition($query, $order[0][0]) . ' ORDER BY ' . join(', ', (map { "$_->[0]{sql} $_->[1]" } @order), 't.id');
+	my @ordered = (
+		("$first FOR UPDATE") x 2, ("SELECT t.* FROM $from WHERE $page LIMIT " . pick(1, 3, 20) . ' FOR UPDATE') x 2,
+		"SELECT t.id, t.p, (SELECT string_agg(x::text, ' ') FROM $some) FROM $from WHERE $where ORDER BY t.id FOR UPDATE OF t",
+		"SELECT t.id, x::text FROM $from CROSS JOIN LATERAL $some WHERE t.id < 50 ORDER BY t.id, x::text COLLATE \"C\" FOR UPDATE OF t");
+	my @written = (
+		"UPDATE $from SET p = t.p + 1 WHERE $where RETURNING t.id, t.p", "DELETE FROM $from WHERE $where RETURNING t.*",
+		"DELETE FROM $from WHERE t.id IN (SELECT x.id FROM ($first) x) RETURNING t.id",
+		"WITH w AS ($first FOR UPDATE) UPDATE $from SET p = 0 FROM w WHERE t.id = w.id RETURNING t.id");
+	my $is_ordered = chance(0.6);
+
+	return {
+		statements => [ '=' . ($is_ordered ? pick(@ordered) : pick(@written)) ], change => $exchange, undo => $exchange,
+		mode => $is_ordered ? 'total' : 'set', settings => [ fallback_settings() ],
 	};
 }
 

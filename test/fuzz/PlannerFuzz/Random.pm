@@ -13,11 +13,11 @@ use strict;
 use warnings;
 use Exporter 'import';
 
-our @EXPORT = qw(chance pick shuffle some quote weighted %families family_names);
+our @EXPORT = qw(chance pick shuffle some quote weighted %families family_names domain_statements);
 
 our %families = (
 	int => {
-		same   => [qw(int8 int4 int2 fuzz.small_int fuzz.checked_int)],
+		same   => [qw(int8 int4 int2 fuzz.small_int fuzz.checked_int fuzz.nested_int)],
 		other  => [qw(numeric float8)],
 		values => [qw(1 2 3 4 5 7 10 0 -1 -5 100 32767)],
 	},
@@ -28,7 +28,7 @@ our %families = (
 		norm   => 'trim_scale(%s)',
 	},
 	text => {
-		same   => [ 'text', 'varchar', 'varchar(20)', 'fuzz.word', 'text COLLATE "C"', 'name' ],
+		same   => [ 'text', 'varchar', 'varchar(20)', 'fuzz.word', 'fuzz.short_word', 'text COLLATE "C"', 'name' ],
 		other  => [ 'char(6)', 'bpchar' ],
 		values => [ 'a', 'A', 'b', 'ab', '', 'a ', 'B', 'zz', 'ä', 'Ä', "it's", '-', '1:a' ],
 	},
@@ -39,13 +39,13 @@ our %families = (
 		norm   => 'lower(%s::text COLLATE "und-x-icu")',
 	},
 	char => {
-		same   => [ 'char(6)', 'bpchar' ],
+		same   => [ 'char(6)', 'bpchar', 'fuzz.my_char' ],
 		other  => [ 'text', 'varchar' ],
 		values => [ 'a', 'A', 'b', 'ab', '', 'a ', 'zz  ' ],
 		norm   => '%s::char(8)',
 	},
 	timestamptz => {
-		same  => ['timestamptz'],
+		same  => [ 'timestamptz', 'fuzz.my_timestamptz' ],
 		other => [qw(timestamp date)],
 		values => [
 			'2024-03-31 00:00:00+00',   '2024-03-31 01:30:00+00',
@@ -56,7 +56,7 @@ our %families = (
 		],
 	},
 	timestamp => {
-		same  => ['timestamp'],
+		same  => [ 'timestamp', 'fuzz.my_timestamp' ],
 		other => [qw(timestamptz date)],
 		values => [
 			'2024-03-31 00:00:00', '2024-03-31 02:30:00',
@@ -66,28 +66,28 @@ our %families = (
 		],
 	},
 	date => {
-		same   => ['date'],
+		same   => [ 'date', 'fuzz.my_date' ],
 		other  => [qw(timestamp timestamptz)],
 		values => [qw(2024-01-01 2024-01-02 2024-03-31 2023-12-31 infinity 1999-01-08)],
 	},
 	uuid => {
-		same   => ['uuid'],
+		same   => [ 'uuid', 'fuzz.my_uuid' ],
 		other  => [],
 		values => [ map { sprintf('%08x-0000-4000-8000-00000000000%x', $_ * 0x11111111, $_) } 0 .. 9 ],
 	},
 	bool => {
-		same   => ['bool'],
+		same   => [ 'bool', 'fuzz.my_bool' ],
 		other  => [],
 		values => [qw(true false)],
 	},
 	float => {
-		same   => [qw(float8 float4)],
+		same   => [qw(float8 float4 fuzz.my_float8)],
 		other  => [qw(numeric int4)],
 		values => [qw(0 -0 1 0.1 0.5 -2.25 1e10 NaN Infinity 3)],
 		norm   => '(%s + 0)',
 	},
 	bytea => {
-		same   => ['bytea'],
+		same   => [ 'bytea', 'fuzz.my_bytea' ],
 		other  => [],
 		values => [ '\x', '\x00', '\x61', '\x6100', '\xff' ],
 	},
@@ -159,6 +159,18 @@ sub quote
 	return 'NULL' if !defined $string;
 	$string =~ s/'/''/g;
 	return "'$string'";
+}
+
+# The domains among the types; some have a CHECK, which all values pass.
+sub domain_statements
+{
+	my %base = (
+		'fuzz.small_int' => 'int2', 'fuzz.checked_int' => 'int4 CHECK (VALUE > -1000)', 'fuzz.nested_int' => 'fuzz.checked_int',
+		'fuzz.amount' => 'numeric(10,2)', 'fuzz.word' => 'text', 'fuzz.short_word' => 'varchar(20) CHECK (length(VALUE) < 20)',
+		'fuzz.my_char' => 'char(6)', 'fuzz.my_date' => "date CHECK (VALUE > '-infinity')",
+		map { ("fuzz.my_$_" => $_) } qw(timestamptz timestamp uuid bool bytea float8));
+
+	return map { "CREATE DOMAIN $_ AS $base{$_}" } sort keys %base;
 }
 
 sub family_names
