@@ -45,6 +45,10 @@ sub odd_names
 		"';select $call;--", "\";select $call;--", "')\n;select $call\n;--", "'||$call||'",
 		"\\';select $call;--", "%s%I%L\$1\";select $call;--", "*/;select $call;--");
 
+	# all of it, as long as a name can be
+	push @odd, "'\"\\)\n%s\$1;select $call;--";
+	$odd[-1] = "\x{c3}\x{a4}" x int((63 - length($odd[-1])) / 2) . $odd[-1];
+
 	foreach my $tag ('$$', $server->must_as('superuser', $app, $tags))
 	{
 		my $name = "$tag;select $call;do ${tag}begin null;end";

@@ -296,6 +296,21 @@ sub print_case
 		$function, $object);
 }
 
+# The program, for a split and a server
+sub splits_case
+{
+	my ($round, $name) = @_;
+	my $object = pick(grep { $_->{name} =~ /split|_f1$/ || $_->{schema} eq 'odd' } any_of($round, qw(r p f)));
+	my $table = "$object->{schema}.$object->{name}";
+
+	$round->run_splits(
+		$round->{server}->role($name), $app, chance(0.3) ? '--dry-run' : (),
+		@{ pick(
+				(map { [ 'move', $table, "--to=$_", chance(0.3) ? '--at=20' : () ] } qw(far liar bait here)), [ 'abandon', $table ],
+				[ 'copy', $table, '--servers=far' ], [ 'list' ], [ 'run', $table, 'COMMENT ON TABLE {} IS NULL' ]) });
+	return 'SELECT 1';
+}
+
 # Statements of a role about its own tables
 sub plain_case
 {
@@ -336,7 +351,7 @@ sub run_case
 {
 	my ($run) = @_;
 	my $name = weighted(superuser => 10, mallory => 3, map { $_ => 2 } qw(dbo alice bob));
-	my $make = pick((\&call_case) x 6, (\&loop_case) x 2, \&print_case, \&plain_case, \&quiet_case);
+	my $make = pick((\&call_case) x 6, (\&loop_case) x 2, \&print_case, \&splits_case, \&plain_case, \&quiet_case);
 	my ($statement, $function, $object) = $make->($run, $name);
 	my $session = session_of($run, $name);
 

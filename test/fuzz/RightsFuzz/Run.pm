@@ -195,32 +195,51 @@ sub paste
 	return $lines;
 }
 
-sub run_file
+# A program that somebody runs as a role; returns whether it succeeded, and its lines.
+sub run_program
 {
-	my ($self, $role, $file, $database, $text) = @_;
+	my ($self, $role, $text, @command) = @_;
 	my @lines;
 
-	if (my $pid = open(my $psql, '-|') // die "fork: $!\n")
+	if (my $pid = open(my $program, '-|') // die "fork: $!\n")
 	{
 		local $SIG{ALRM} = sub { kill('TERM', $pid) };
 
 		alarm($max_silence);
-		@lines = map { chomp; substr($_, 0, $RightsFuzz::Session::max_length) } readline($psql);
+		@lines = map { chomp; substr($_, 0, $RightsFuzz::Session::max_length) } readline($program);
 		alarm(0);
-		close($psql);
+		close($program);
 	}
 	else
 	{
 		open(STDERR, '>&', \*STDOUT);
 		open(STDIN, '<', '/dev/null');
-		exec('psql', qw(--no-psqlrc --quiet --no-align --tuples-only --set=VERBOSITY=verbose),
-			"--file=$file", "dbname=$database user=$role application_name='rights paste'");
+		exec(@command);
 	}
+	my $is_done = $? == 0;
+
 	$self->{count}{statements}++;
-	print { $self->{trace} } "-- $role pastes\n$text\n", map { "--> $_\n" } @lines if $self->{trace};
+	print { $self->{trace} } "-- $role runs\n$text\n", map { "--> $_\n" } @lines if $self->{trace};
 	$self->judge(\@lines, $role, $text);
 	$self->look($role, $text);
+	return ($is_done, @lines);
+}
+
+sub run_file
+{
+	my ($self, $role, $file, $database, $text) = @_;
+
+	$self->run_program($role, $text, 'psql', qw(--no-psqlrc --quiet --no-align --tuples-only --set=VERBOSITY=verbose),
+		"--file=$file", "dbname=$database user=$role application_name='rights paste'");
 	return;
+}
+
+sub run_splits
+{
+	my ($self, $role, $database, @words) = @_;
+
+	return $self->run_program($role, join(' ', 'spanner_splits', @words),
+		'spanner_splits', '--yes', '--tries=2', "--dbname=dbname=$database user=$role application_name='rights splits'", @words);
 }
 
 1;

@@ -413,6 +413,48 @@ sub names_that_quote
 	die "there are no tables of such names\n" if @oids != @names || !@names;
 	sweep($run, $victim, { relation => "${_}::oid", server => q{'far'}, target => q{'far'}, dry_run => 'true' }, 'relation')
 	  foreach @oids;
+	use_odd_servers($run, $victim, @names);
+	return;
+}
+
+# Servers, columns, tables and allocators of such names, which are the victim's,
+# do what those of other names do.
+sub use_odd_servers
+{
+	my ($run, $victim, @names) = @_;
+	my $server = $run->{server};
+	my ($moved) = grep { /'"/ } @names;
+
+	$victim->must('CREATE EXTENSION dblink', 'CREATE SCHEMA parent');
+	foreach my $name (@names)
+	{
+		my ($text, $quoted) = (quote($name), identifier($name));
+
+		$server->must_as('superuser', $far, "SELECT spanner.create_allocator($text)");
+		$victim->must($server->make_server($quoted, $far), $server->map_user('CURRENT_USER', $quoted, 'superuser'),
+			"SELECT spanner.create_allocator($text, 'remote', server => $text, remote_name => $text)");
+		my $numbers = $victim->must("SELECT spanner.next_value($text), spanner.next_value($text, $text, 'x')");
+
+		die "server $name: $numbers\n" if $numbers ne '1|1';
+		next if $name ne $moved;
+		sweep($run, $victim, { server => $text }, 'server');
+		$victim->must(
+			"CREATE TABLE parent.$quoted ($quoted bigint) PARTITION BY RANGE ($quoted)",
+			"CREATE TABLE public.$quoted PARTITION OF parent.$quoted (PRIMARY KEY ($quoted)) FOR VALUES FROM (0) TO (1000)",
+			"INSERT INTO parent.$quoted VALUES (1), (2)");
+		foreach my $words ([ 'move', "public.$quoted", "--to=$name", '--at=2' ],
+			[ 'run', "parent.$quoted", 'COMMENT ON TABLE {} IS NULL' ], ['list'])
+		{
+			my ($is_done, @lines) = $run->run_splits($victim->{role}, $app, @$words);
+
+			die join("\n", "@$words:", @lines, '') if !$is_done;
+		}
+		my $oid = $victim->must("SELECT ('parent.' || quote_ident($text))::regclass::oid");
+		my @wrong = $victim->must("SELECT * FROM spanner.check_splits($oid)", "TABLE parent.$quoted OFFSET 2");
+
+		die join("\n", "server $name:", @wrong, '') if @wrong;
+		sweep($run, $victim, { relation => "${oid}::oid", server => $text, column => $text, dry_run => 'true' }, 'relation');
+	}
 	return;
 }
 
