@@ -317,4 +317,68 @@ cmp_ok(draw($restored, 'batch', 1), '>', $last{batch}, 'no value twice after rec
 is(draw($restored, 'sync', 1), 51, 'mode sync: goes on after the last transaction that is there');
 $restored->stop;
 
+# Clients take values of series at random, and rows get numbers on commit, while
+# one standby after the other is promoted, each cut off at a random moment.  With
+# PROMOTIONS and SEED in the environment it goes on for longer, or is made again.
+my $seed = $ENV{SEED} // time();
+my %seen;
+my $twice = 0;
+
+sub pick { return $_[ int(rand(@_)) ] }
+
+# It prints "allocator/series value", of values that are durable.
+sub start_client
+{
+	my ($node) = @_;
+	my $script = '';
+	my %client = (out => '');
+
+	foreach (1 .. 40)
+	{
+		my $name = pick(qw(batch async_batch async));
+		my $number = pick(0, 1, 2, 3, int(rand(40)));
+		my $series = $number ? ", '$number'" : '';
+		my $count = pick(1, 1, 3);
+
+		$script .= pick(
+			"SELECT '$name/$number ' || spanner.next_value('$name'$series) FROM generate_series(1, $count);\n",
+			"SELECT '$name/$number ' || n FROM spanner.next_values('$name', $count$series) n;\n",
+			"SELECT '$name/$number ' || n FROM spanner.reserve_block('$name', $count$series) b, generate_series(first_value, last_value) n;\n",
+			"INSERT INTO numbered (branch) SELECT $number FROM generate_series(1, $count);\n");
+	}
+	$client{run} = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres') ], '<', \$script, '>', \$client{out}, '2>', \$client{err});
+	return \%client;
+}
+
+srand($seed);
+$primary = new_primary('random0');
+$primary->safe_psql('postgres', q{
+	SELECT spanner.create_allocator(mode, mode, batch_size => 10, max_batch_size => 10, failover_gap => 1000) FROM unnest('{batch,async_batch,async}'::text[]) mode;
+	CREATE TABLE numbered (branch int, number bigint);
+	SELECT spanner.number_rows('numbered', 'number', '{branch}')});
+foreach my $turn (1 .. $ENV{PROMOTIONS} // 2)
+{
+	$standby = new_standby($primary, "random$turn");
+	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
+	my $sender = $primary->safe_psql('postgres', 'SELECT pid FROM pg_stat_replication');
+	my @clients = map { start_client($primary) } 1 .. 3;
+
+	usleep(rand(300_000));
+	kill 'STOP', $sender;
+	foreach my $client (@clients)
+	{
+		$client->{run}->finish;
+		is($client->{err}, '', "promotion $turn, seed $seed: no error of a client");
+		$twice += grep { $seen{$_}++ } split /\n/, $client->{out};
+	}
+	kill_server($primary, $sender);
+	$standby->promote;
+	is( $standby->safe_psql('postgres', q{SELECT branch, count(*), count(number), max(number) FROM numbered
+			GROUP BY 1 HAVING count(*) <> max(number) OR count(*) <> count(number)}),
+		'', "promotion $turn, seed $seed: no number on commit is missing");
+	$primary = $standby;
+}
+is($twice, 0, 'no value of a series twice, of ' . keys(%seen));
+$primary->stop;
+
 done_testing();
