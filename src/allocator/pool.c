@@ -102,13 +102,14 @@ pool_is_full(const SkPool *pool)
 		range_size(&pool->next) > 0;
 }
 
-/* For assertions. */
+#ifdef USE_ASSERT_CHECKING
 static inline bool
 is_ordered(const SkPool *pool)
 {
 	return range_size(&pool->current) >= 0 &&
 		(range_size(&pool->next) == 0 || pool->current.end <= pool->next.first);
 }
+#endif
 
 static inline bool
 is_pool_of(const SkPool *pool, const SkPoolKey *key)

@@ -157,8 +157,8 @@ RETURNS SETOF record
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
   WITH columns AS (
-    SELECT attnum, attname, atttypid, atttypmod, attnotnull, attgenerated, attstorage, attcompression,
-           typstorage, pg_get_expr(d.adbin, d.adrelid) AS expression,
+    SELECT attnum, attname, atttypid, atttypmod, attnotnull, attgenerated, attstorage,
+           attcompression, typstorage, pg_get_expr(d.adbin, d.adrelid) AS expression,
            CASE WHEN a.attcollation <> y.typcollation
                 THEN ' COLLATE ' || a.attcollation::regcollation END AS collate_clause
       FROM pg_attribute a

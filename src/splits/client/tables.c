@@ -469,7 +469,7 @@ await_copy(Move *m)
 			idle_since = now_ms();
 		}
 		if (now_ms() - idle_since > 60 * 1000 ||
-			/* release 19 counts tables and sequences apart */
+		/* release 19 counts tables and sequences apart */
 			query_bool(m->to, "SELECT COALESCE(to_jsonb(s) ->> 'sync_table_error_count', to_jsonb(s) ->> 'sync_error_count')::bigint >= 10\n"
 					   " FROM pg_stat_subscription_stats s WHERE subname = $1", ARGS(m->move)))
 			fail_with(EXIT_GAVE_UP, NULL, "Look into the log there, then run the same command again.",
