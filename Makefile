@@ -370,7 +370,8 @@ clients:
 	@test/clients/run.sh
 suites:
 	@DJANGO="$(DJANGO)" SQLALCHEMY="$(SQLALCHEMY)" RAILS="$(RAILS)" \
-		KNEX="$(KNEX)" OBJECTION="$(OBJECTION)" SEQUELIZE="$(SEQUELIZE)" test/suites/run.sh
+		KNEX="$(KNEX)" OBJECTION="$(OBJECTION)" SEQUELIZE="$(SEQUELIZE)" TYPEORM="$(TYPEORM)" \
+		test/suites/run.sh
 	@EXTENSIONS="$(EXTENSIONS)" test/suites/extensions.sh
 citus:
 	@CITUS="$(CITUS)" test/citus/run.sh

@@ -3,7 +3,8 @@
 # run.sh
 #	  Run frameworks' own test suites, and compare with a plain database.
 #
-# Usage: DJANGO=/path SQLALCHEMY=/path RAILS=/path KNEX=/path OBJECTION=/path SEQUELIZE=/path test/suites/run.sh
+# Usage: DJANGO=/path SQLALCHEMY=/path RAILS=/path KNEX=/path OBJECTION=/path SEQUELIZE=/path
+#		 TYPEORM=/path test/suites/run.sh
 #		 DJANGO_TESTS="bulk_create fixtures"	only these apps; SQLALCHEMY_TESTS and the like: only these files
 #		 JOBS=N									at most N suites at a time, else one for each processor
 #		 SUITES_RESULTS=DIR						keep outcomes and logs
@@ -28,7 +29,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 
 if [ "${1:-}" != --inside ]
 then
-	[ "${DJANGO:-}${SQLALCHEMY:-}${RAILS:-}${KNEX:-}${OBJECTION:-}${SEQUELIZE:-}" ] || {
+	[ "${DJANGO:-}${SQLALCHEMY:-}${RAILS:-}${KNEX:-}${OBJECTION:-}${SEQUELIZE:-}${TYPEORM:-}" ] || {
 		echo "SKIP: no suite is run; name the source of a framework: make suites DJANGO=/path"
 		exit 0
 	}
@@ -151,6 +152,18 @@ run_sequelize()
 		run_mocha "$outcomes" -r ./test/registerEsbuild ${SEQUELIZE_TESTS:-'test/integration/**/*.test.js'})
 }
 
+# Its keys are integers. It asks for a database of redis, in one file.
+run_typeorm()
+{
+	local way=$1 source=$2 outcomes=$3
+
+	create_databases "$way" 31 "typeorm_$way" || return
+	printf '[{"type": "postgres", "host": "%s", "port": %s, "username": "%s", "database": "%s"}]' \
+		"$PGHOST" "$PGPORT" "$way" "typeorm_$way" > "$source/ormconfig.json"
+	(cd "$source" && run_mocha "$outcomes" --no-config --file build/compiled/test/utils/test-setup.js \
+		--ignore 'build/compiled/test/functional/cache/redis*' ${TYPEORM_TESTS:-'build/compiled/test/**/*.test.js'})
+}
+
 run_mocha()
 {
 	local outcomes=$1
@@ -169,18 +182,21 @@ install_npm()
 	(
 		cd "$copy" || exit
 		rm -f package-lock.json yarn.lock
-		wanted=$(node -p '
-			Object.entries(require("./package.json").devDependencies).filter(([name]) =>
+		wanted=$(node -e '
+			const { devDependencies, scripts, devEngines, peerDependencies, peerDependenciesMeta, ...left } = require("./package.json");
+			console.log(Object.entries(devDependencies).filter(([name]) =>
 				/^(mocha|chai.*|sinon.*|expect.js|knex|pg|pg-.*|rimraf|source-map-support|esbuild|cls-hooked|delay|p-.*|fs-jetpack|js-combinatorics|module-alias|node-hook|cli-testlab)$/.test(name)
-			).map((entry) => entry.join("@")).join(" ")')
+			).map((entry) => entry.join("@")).join(" "));
+			fs.writeFileSync("package.json", JSON.stringify(left));')
 		case $framework in
 			knex) wanted+=" esbuild@0.14" ;;
 			objection) wanted+=" bluebird@3 lodash@4 uuid@9" ;;
+			typeorm) wanted+=" class-transformer mongodb typescript@5 @tsconfig/node20 @types/node@20" ;;
 		esac
-		npm pkg delete devDependencies scripts
 		timeout 600 npm install --ignore-scripts --no-audit --no-fund $wanted || exit
 		case $framework in
 			knex) node_modules/.bin/esbuild lib/dialects/index.ts --format=cjs --outdir=lib/dialects ;;
+			typeorm) node_modules/.bin/tsc --noCheck --sourceMap false --declaration false ;;
 			sequelize) find src -name '*.[jt]s' ! -name '*.d.ts' -exec \
 				node_modules/.bin/esbuild --format=cjs --target=node10 --outbase=src --outdir=lib {} + ;;
 		esac
@@ -235,7 +251,7 @@ for way in $ways
 do
 	create_way "$way"
 done
-for framework in django sqlalchemy rails knex objection sequelize
+for framework in django sqlalchemy rails knex objection sequelize typeorm
 do
 	source=${framework^^}
 	[ -z "${!source:-}" ] || run_suite "$framework" "${!source}"
