@@ -310,7 +310,10 @@ report_refill_error(SkAllocator *allocator, SkPoolError *error)
 	{
 		case ERRCODE_UNDEFINED_OBJECT:
 		case ERRCODE_UNDEFINED_TABLE:	/* the extension was dropped */
-			sk_report_missing(ERROR, allocator->row.name, 0, false);
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("allocator \"%s\" does not exist",
+							allocator->row.name)));
 			break;
 		case ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED:
 			sk_report_exhausted(allocator->row.name, error->limit);

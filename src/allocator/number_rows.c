@@ -85,6 +85,7 @@ static void add_index_and_trigger(Request *request);
 static void add_stored_numbers(Request *request);
 static char *series_arguments(const Request *request, TupleTableSlot *slot);
 static void check_unique(const Request *request);
+static void report_unnumbered(const Request *request, int64 count);
 static void run_commands(FunctionCallInfo fcinfo, List *commands, bool dry_run);
 static void check_outcome(Oid relid, AttrNumber attnum, bool is_numbered);
 
@@ -507,34 +508,39 @@ add_index_and_trigger(Request *request)
 						 column_list(request, true)));
 }
 
-/* The allocator goes on after the numbers that are there, in each series. */
+/*
+ * The allocator goes on after the numbers that are there, in each series.  Rows
+ * without a number keep none.
+ */
 static void
 add_stored_numbers(Request *request)
 {
 	int			count = request->column.series_count;
-	SkRelationQuery query = {.all_rows = true,.column_count = count + 2};
-	Oid		   *types = palloc((count + 2) * sizeof(Oid));
+	SkRelationQuery query = {.all_rows = true,.column_count = count + 3};
+	Oid		   *types = palloc((count + 3) * sizeof(Oid));
 	const char *number = quote_identifier(request->names[0]);
+	int64		unnumbered = 0;
 	StringInfoData groups;
 	TupleTableSlot *slot;
 	Tuplestorestate *rows;
 
 	initStringInfo(&groups);
-	types[0] = types[1] = INT8OID;
+	types[0] = types[1] = types[2] = INT8OID;
 	for (int i = 0; i < count; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(request->rel),
 												 request->column.series[i] - 1);
 
-		types[i + 2] = getBaseType(column->atttypid);
+		types[i + 3] = getBaseType(column->atttypid);
 		appendStringInfo(&groups, ", t.%s", quote_identifier(request->names[i + 1]));
 	}
 	query.types = types;
 	query.relids = list_make1_oid(RelationGetRelid(request->rel));
 	/* not of tables that inherit from it, which are not partitions */
 	query.text = psprintf("SELECT pg_catalog.int8(pg_catalog.max(pg_catalog.ceil(t.%s::pg_catalog.numeric))),"
+						  " pg_catalog.count(*) FILTER (WHERE t.%s IS NULL),"
 						  " pg_catalog.count(t.%s) OPERATOR(pg_catalog.-) pg_catalog.count(DISTINCT t.%s)%s FROM %s%s t",
-						  number, number, number, groups.data,
+						  number, number, number, number, groups.data,
 						  request->rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ? "" : "ONLY ",
 						  request->table);
 	/* in an order, so that the same commands are printed again */
@@ -547,7 +553,8 @@ add_stored_numbers(Request *request)
 		int64		next = DatumGetInt64(slot_getattr(slot, 1, &isnull));
 		char	   *series = isnull ? NULL : series_arguments(request, slot);
 
-		if (series != NULL && DatumGetInt64(slot_getattr(slot, 2, &isnull)) > 0)
+		unnumbered += DatumGetInt64(slot_getattr(slot, 2, &isnull));
+		if (series != NULL && DatumGetInt64(slot_getattr(slot, 3, &isnull)) > 0)
 			check_unique(request);
 		if (series != NULL)
 			request->commands =
@@ -558,6 +565,8 @@ add_stored_numbers(Request *request)
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	tuplestore_end(rows);
+	if (unnumbered > 0)
+		report_unnumbered(request, unnumbered);
 }
 
 /*
@@ -575,7 +584,7 @@ series_arguments(const Request *request, TupleTableSlot *slot)
 		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(request->rel),
 												 request->column.series[i] - 1);
 		bool		isnull;
-		Datum		value = slot_getattr(slot, i + 3, &isnull);
+		Datum		value = slot_getattr(slot, i + 4, &isnull);
 
 		if (isnull)
 			return NULL;
@@ -598,6 +607,19 @@ check_unique(const Request *request)
 						request->names[0], RelationGetRelationName(request->rel)),
 				 errhint("Change those that SELECT %s FROM %s GROUP BY %s HAVING count(*) > 1 finds.",
 						 columns, request->table, columns)));
+}
+
+static void
+report_unnumbered(const Request *request, int64 count)
+{
+	const char *number = quote_identifier(request->names[0]);
+
+	ereport(NOTICE,
+			(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+			 errmsg_plural("%lld row of \"%s\" has no number", "%lld rows of \"%s\" have no number",
+						   count, (long long) count, RelationGetRelationName(request->rel)),
+			 errhint("UPDATE %s SET %s = NULL WHERE %s IS NULL numbers such rows.",
+					 request->table, number, number)));
 }
 
 /* Return the commands, and run them unless it is a dry run. */
@@ -719,6 +741,10 @@ spanner_stop_numbering(PG_FUNCTION_ARGS)
 											  sk_qualified_name(RelationGetRelid(rel))));
 		if (OidIsValid(index) && list_member_oid(RelationGetIndexList(rel), index))
 			commands = lappend(commands, psprintf("DROP INDEX %s", sk_qualified_name(index)));
+		ereport(NOTICE,
+				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+				 errmsg("allocator \"%s\" keeps its counters", trigger->tgargs[0]),
+				 errhint("Numbers can go on after the last one. If they need not, run spanner.drop_allocator().")));
 	}
 	table_close(rel, NoLock);
 	run_commands(fcinfo, commands, false);

@@ -1232,7 +1232,9 @@ hold_counter(SkAllocatorRow *known)
 	else
 		found = found && add_parent(table.rel, &row);
 	if (!found)
-		sk_report_missing(ERROR, known->name, 0, false);
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("allocator \"%s\" does not exist", known->name)));
 	sk_table_close(&table);
 	if (row.mode == SK_MODE_REMOTE)
 		ereport(ERROR,

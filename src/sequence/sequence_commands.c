@@ -279,13 +279,17 @@ integer_attribute(Oid table, const char *name)
 	Form_pg_attribute att;
 	AttrNumber	result;
 
-	if (!HeapTupleIsValid(tuple))
+	result = HeapTupleIsValid(tuple) ? ((Form_pg_attribute) GETSTRUCT(tuple))->attnum : InvalidAttrNumber;
+	if (result <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\" does not exist",
-						name, get_rel_name(table))));
+						name, get_rel_name(table)),
+				 errhint("Its columns are %s.",
+						 sk_query_text(psprintf("SELECT COALESCE(pg_catalog.string_agg(pg_catalog.quote_ident(attname), ', ' ORDER BY attnum), 'none')"
+												" FROM pg_catalog.pg_attribute WHERE attrelid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
+												" AND attnum OPERATOR(pg_catalog.>) 0 AND NOT attisdropped", table)))));
 	att = (Form_pg_attribute) GETSTRUCT(tuple);
-	result = att->attnum;
 	if (att->atttypid != INT2OID && att->atttypid != INT4OID && att->atttypid != INT8OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
