@@ -299,6 +299,7 @@ prepare_cache(void)
 		return;
 	if (cache_epoch == sk_allocator_epoch)
 		sk_allocator_epoch++;
+	sk_watch_relations();
 	if (cache_context == NULL)
 		cache_context = AllocSetContextCreate(CacheMemoryContext,
 											  "spanner_keys allocators",

@@ -121,6 +121,7 @@ create_cache(void)
 	key_cache = hash_create("spanner_keys shard keys", 64, &ctl,
 							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	sk_on_relation_change(forget_relation);
+	sk_watch_relations();
 }
 
 /*

@@ -85,6 +85,8 @@ sk_bindings_exist(void)
 	if (!bindings_possible || bindings_counted)
 		return bindings_possible;
 
+	sk_watch_relations();
+
 	/* after an invalidation while we look, the answer is good for now only */
 	bindings_counted = true;
 	exist = sk_list_labelled(true) != NIL && sk_extension_exists();
@@ -111,6 +113,7 @@ sk_binding_get(Oid seqid)
 	{
 		HASHCTL		ctl = {0};
 
+		sk_watch_relations();
 		ctl.keysize = sizeof(Oid);
 		ctl.entrysize = sizeof(SkBinding);
 		bindings = hash_create("spanner_keys bindings", 64, &ctl,

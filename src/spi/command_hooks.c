@@ -17,7 +17,9 @@
  * own_objects.c.
  *
  * The server has ten places for relation cache callbacks, and other extensions
- * may take many.  All modules of this library share one.
+ * may take many.  All modules of this library share one, which is taken when the
+ * first of them begins to remember something.  So a process that uses nothing of
+ * the library, such as a WAL sender, takes none.
  *
  * src/spi/command_hooks.c
  *
@@ -72,6 +74,7 @@ static int	callback_count = 0;
 static ProcessUtility_hook_type prev_ProcessUtility_hook = NULL;
 static RelcacheCallbackFunction relation_callbacks[SK_MAX_CALLBACKS];
 static int	relation_callback_count = 0;
+static bool watches_relations = false;
 
 /* How Citus names its sessions on other nodes. */
 #define SK_CITUS_SESSION "citus_internal gpid="
@@ -137,9 +140,23 @@ sk_on_relation_change(RelcacheCallbackFunction callback)
 			return;
 	}
 	Assert(relation_callback_count < SK_MAX_CALLBACKS);
-	if (relation_callback_count == 0)
-		CacheRegisterRelcacheCallback(tell_of_relation, (Datum) 0);
 	relation_callbacks[relation_callback_count++] = callback;
+}
+
+/*
+ * sk_watch_relations
+ *		Call these callbacks from now on.
+ *
+ * To be called before something is remembered that a change makes wrong.
+ */
+void
+sk_watch_relations(void)
+{
+	Assert(relation_callback_count >= 1);
+	if (watches_relations)
+		return;
+	CacheRegisterRelcacheCallback(tell_of_relation, (Datum) 0);
+	watches_relations = true;
 }
 
 static void

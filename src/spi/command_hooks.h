@@ -41,6 +41,7 @@ typedef void (*SkCommandEnd) (Node *command, List *relations);
 extern void sk_on_command(SkCommandStart guard, SkCommandStart start,
 						  SkCommandEnd end);
 extern void sk_on_relation_change(RelcacheCallbackFunction callback);
+extern void sk_watch_relations(void);
 extern bool sk_restoring(void);
 extern bool sk_brings_labels(void);
 extern bool sk_citus_exists(void);

@@ -10,6 +10,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('other_hooks');
 my $called = 'SELECT other_hooks_called();';
+my @places;
 my @statements = (
 	'SELECT * FROM t WHERE a = 1',
 	'SELECT * FROM t JOIN u USING (a) ORDER BY a LIMIT 1',
@@ -30,13 +31,16 @@ sub calls
 	$node->safe_psql(
 		'postgres', q{
 		CREATE FUNCTION other_hooks_called() RETURNS text LANGUAGE c AS '$libdir/other_hooks';
+		CREATE FUNCTION other_hooks_take_places() RETURNS void LANGUAGE c AS '$libdir/other_hooks';
 		CREATE TABLE t (a int, b int);
 		CREATE TABLE u (a int, c int);
 		CREATE TABLE parts (a int) PARTITION BY RANGE (a);
 		CREATE TABLE parts1 PARTITION OF parts FOR VALUES FROM (0) TO (10)});
 	my @calls = split /\n/, $node->safe_psql('postgres', join "\n", $called, map { "\\o /dev/null\n$_;\n\\o\n$called" } @statements);
 
-	$node->safe_psql('postgres', 'DROP TABLE t, u, parts; DROP FUNCTION other_hooks_called()');
+	my (undef, undef, $notices) = $node->psql('postgres', 'SELECT other_hooks_take_places()');
+	push @places, scalar(() = $notices =~ /NOTICE:  took a place/g);
+	$node->safe_psql('postgres', 'DROP TABLE t, u, parts; DROP FUNCTION other_hooks_called(), other_hooks_take_places()');
 	$node->stop;
 	return @calls;
 }
@@ -62,5 +66,7 @@ foreach my $hook (qw(planner simple_rel rel_pathlist join_pathlist utility objec
 }
 is($with_us[$_ + 1], $alone[ $_ + 1 ], $statements[$_]) foreach 0 .. $#statements;
 is($with_us[0], $alone[0], 'the start of the server and of the session');
+cmp_ok($places[0], '>', 0, "$places[0] places for relation cache callbacks are left");
+is($places[1], $places[0], 'and as many with us, until a session uses the library');
 
 done_testing();

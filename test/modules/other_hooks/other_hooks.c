@@ -19,12 +19,14 @@
 #include "optimizer/planner.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 
 #include "compat.h"
 
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(other_hooks_called);
+PG_FUNCTION_INFO_V1(other_hooks_take_places);
 
 void		_PG_init(void);
 
@@ -124,4 +126,22 @@ other_hooks_called(PG_FUNCTION_ARGS)
 		calls[i] = 0;
 	}
 	PG_RETURN_TEXT_P(cstring_to_text(result.data));
+}
+
+static void
+ignore_relation(Datum arg, Oid relid)
+{
+}
+
+/* Take the places for relation cache callbacks that are left; the server ends the session. */
+Datum
+other_hooks_take_places(PG_FUNCTION_ARGS)
+{
+	for (;;)
+	{
+		CacheRegisterRelcacheCallback(ignore_relation, (Datum) 0);
+		ereport(NOTICE,
+				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
+				 errmsg("took a place")));
+	}
 }
