@@ -1547,44 +1547,52 @@ has_options_of(const SkAllocatorRow *row, const SkAllocatorRow *other)
  * Give the series of an allocator that has been renamed its new name, or delete
  * those of one that has been deleted if that is NULL.
  *
- * A transaction that was making one has kept the allocator until its end.
+ * A transaction that was making one has kept the allocator until its end.  But a
+ * scan can miss a row that moves while another one is waited for, so it begins
+ * anew until there is none.
  */
 static void
 move_series(const SkAllocatorRow *allocator, const char *name)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "spanner_keys series",
 												  ALLOCSET_DEFAULT_SIZES);
-	RowKey		key = key_of_all_series(allocator->name);
 	MemoryContext old;
 	SkAllocatorRow row;
 	SkTable		table;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	bool		found;
 
 	sk_table_open(&table, RowExclusiveLock);
 	table.slot = table_slot_create(table.rel, NULL);
-	scan = begin_scan(table.rel, &key, SnapshotSelf);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	do
 	{
-		bool		isnull;
-		int64		id = DatumGetInt64(heap_getattr(tuple, SK_COLUMN_ID,
-													RelationGetDescr(table.rel), &isnull));
+		RowKey		key = key_of_all_series(allocator->name);
+		SysScanDesc scan = begin_scan(table.rel, &key, SnapshotSelf);
+		HeapTuple	tuple;
 
-		CHECK_FOR_INTERRUPTS();
-		if (name == NULL)
-			note_change(allocator->table, id, PG_INT64_MAX);
-		old = MemoryContextSwitchTo(context);
-		/* not by that name: the allocator is gone, or has another */
-		if (lock_row(&table, id, SK_LOCK_WAIT, &row) == SK_ROW_FOUND)
+		found = false;
+		while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 		{
-			if (name != NULL)
-				strlcpy(row.name, name, sizeof(row.name));
-			write_row(&table, name == NULL ? NULL : &row, SK_WRITE_FOLLOWS);
+			bool		isnull;
+			int64		id = DatumGetInt64(heap_getattr(tuple, SK_COLUMN_ID,
+														RelationGetDescr(table.rel), &isnull));
+
+			CHECK_FOR_INTERRUPTS();
+			found = true;
+			if (name == NULL)
+				note_change(allocator->table, id, PG_INT64_MAX);
+			old = MemoryContextSwitchTo(context);
+			/* not by that name: the allocator is gone, or has another */
+			if (lock_row(&table, id, SK_LOCK_WAIT, &row) == SK_ROW_FOUND)
+			{
+				if (name != NULL)
+					strlcpy(row.name, name, sizeof(row.name));
+				write_row(&table, name == NULL ? NULL : &row, SK_WRITE_FOLLOWS);
+			}
+			MemoryContextSwitchTo(old);
+			MemoryContextReset(context);
 		}
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(context);
-	}
-	systable_endscan(scan);
+		systable_endscan(scan);
+	} while (found);
 	sk_table_close(&table);
 	MemoryContextDelete(context);
 }
@@ -1692,6 +1700,7 @@ prepare_drop_owned(Node *command)
 	SkAllocatorRow row;
 	SkTable		table;
 	SysScanDesc scan;
+	bool		found;
 	ListCell   *lc;
 
 	if (!IsA(command, DropOwnedStmt))
@@ -1705,23 +1714,29 @@ prepare_drop_owned(Node *command)
 		LockSharedObject(AuthIdRelationId, lfirst_oid(lc), 0, ShareRowExclusiveLock);
 	}
 	sk_table_open(&table, RowExclusiveLock);
-	scan = systable_beginscan(table.rel, InvalidOid, false, SnapshotSelf, 0, NULL);
-	while (next_allocator(table.rel, scan, &row))
+	/* a scan can miss a row that moves while another one is waited for */
+	do
 	{
-		if (list_member_oid(roles, row.owner_role))
-			ereport(ERROR,
-					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-					 errmsg("role \"%s\" owns allocator \"%s\"",
-							GetUserNameFromId(row.owner_role, false), row.name),
-					 errhint("Give its allocators to another role with spanner.alter_allocator(), or drop them with spanner.drop_allocator().")));
-		/* does it name one of them? */
-		if (list_length(list_difference_oid(roles, row.usage_roles)) == list_length(roles) ||
-			sk_row_lock(&table, row.id, SK_LOCK_WAIT, &row) != SK_ROW_FOUND)
-			continue;
-		row.usage_roles = list_difference_oid(row.usage_roles, roles);
-		sk_row_write(&table, &row, SK_WRITE_ACCESS);
-	}
-	systable_endscan(scan);
+		scan = systable_beginscan(table.rel, InvalidOid, false, SnapshotSelf, 0, NULL);
+		found = false;
+		while (next_allocator(table.rel, scan, &row))
+		{
+			if (list_member_oid(roles, row.owner_role))
+				ereport(ERROR,
+						(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+						 errmsg("role \"%s\" owns allocator \"%s\"",
+								GetUserNameFromId(row.owner_role, false), row.name),
+						 errhint("Give its allocators to another role with spanner.alter_allocator(), or drop them with spanner.drop_allocator().")));
+			/* does it name one of them? */
+			if (list_length(list_difference_oid(roles, row.usage_roles)) == list_length(roles) ||
+				sk_row_lock(&table, row.id, SK_LOCK_WAIT, &row) != SK_ROW_FOUND)
+				continue;
+			row.usage_roles = list_difference_oid(row.usage_roles, roles);
+			sk_row_write(&table, &row, SK_WRITE_ACCESS);
+			found = true;
+		}
+		systable_endscan(scan);
+	} while (found);
 	foreach(lc, granted_roles(table.rel))
 	{
 		if (list_member_oid(roles, lfirst_oid(lc)))
