@@ -114,5 +114,21 @@ CREATE TABLE narrow (id serial);
 SELECT spanner.convert_column('narrow', 'id');
 SELECT setval('narrow_id_seq', 2147483648);
 
+-- a parent that does not use the sequence has values of others: nobody has to see them
+SET spanner.default_sequence_kind = 'striped';
+CREATE TABLE general (id bigint, x int);
+CREATE TABLE special (id bigserial PRIMARY KEY) INHERITS (general);
+RESET spanner.default_sequence_kind;
+INSERT INTO special SELECT FROM generate_series(1, 3);
+SELECT setval('special_id_seq', 1, false);
+CREATE ROLE regress_sv;
+GRANT USAGE ON SCHEMA sv TO regress_sv;
+GRANT ALL ON special, special_id_seq TO regress_sv;
+SET ROLE regress_sv;
+SELECT setval('special_id_seq', (SELECT max(id) FROM special));
+INSERT INTO special DEFAULT VALUES RETURNING id;
+RESET ROLE;
+
 SET client_min_messages = warning;
 DROP SCHEMA sv CASCADE;
+DROP ROLE regress_sv;

@@ -74,6 +74,9 @@ static bool is_migration_table(const char *name);
 static char *stored_label(Oid seqid);
 static void read_label(SkSequence *seq, const char *text);
 static List *add_column(List *columns, Oid relid, AttrNumber attnum);
+static List *append_column(List *columns, Oid relid, AttrNumber attnum);
+static bool has_column(List *columns, Oid relid, AttrNumber attnum);
+static bool is_below(const ObjectAddress *column, List *columns);
 static SkIdentity column_identity(Oid table, AttrNumber column);
 static Oid	parent_with_column(Oid relid, const char *column);
 static Node *default_expression(Oid attrdef);
@@ -490,6 +493,7 @@ sk_sequence_read(Oid seqid)
 	char	   *label;
 	Oid			table;
 	int32		column;
+	ListCell   *lc;
 
 	LockRelationOid(seqid, AccessShareLock);
 	sk_sequence_check_relkind(seqid);
@@ -497,7 +501,13 @@ sk_sequence_read(Oid seqid)
 	seq->seqid = seqid;
 	seq->form = sk_sequence_form(seqid);
 	seq->width = sk_type_width(seq->form.seqtypid);
-	seq->columns = sk_storing_columns(seqid, false);
+	seq->stored = sk_storing_columns(seqid, false);
+	foreach(lc, seq->stored)
+	{
+		ObjectAddress *stored = lfirst(lc);
+
+		seq->columns = add_column(seq->columns, stored->objectId, stored->objectSubId);
+	}
 	seq->narrowest = sk_narrowest_column(seq->columns, &seq->column_width);
 	if (sk_sequence_owner(seqid, &table, &column))
 		sk_sequence_fill(seq, table, (AttrNumber) column);
@@ -515,6 +525,9 @@ sk_sequence_read(Oid seqid)
  *		The columns that store values of a sequence, as ObjectAddresses: the one that
  *		owns it first, then those whose default is its next value.
  *
+ * What is below such a table is read with it.  A parent that does not use the
+ * sequence has values of others.
+ *
  * Nothing is locked: what uses the sequence can come at any time, and its command
  * is followed then.  Views store nothing, and temporary tables nothing that stays.
  * Anybody can write such a default, so only tables of the sequence's owner count:
@@ -524,13 +537,14 @@ sk_sequence_read(Oid seqid)
 List *
 sk_storing_columns(Oid seqid, bool reports)
 {
+	List	   *columns = NIL;
 	List	   *result = NIL;
 	Oid			table;
 	int32		attnum;
 	ListCell   *lc;
 
 	if (sk_sequence_owner(seqid, &table, &attnum))
-		result = add_column(result, table, attnum);
+		columns = append_column(columns, table, attnum);
 	foreach(lc, sk_dependents(seqid, AttrDefaultRelationId))
 	{
 		ObjectAddress column = GetAttrDefaultColumnAddress(lfirst_oid(lc));
@@ -541,7 +555,7 @@ sk_storing_columns(Oid seqid, bool reports)
 			get_rel_persistence(relid) == RELPERSISTENCE_TEMP)
 			continue;
 		if (sk_relation_owner(relid) == sk_relation_owner(seqid))
-			result = add_column(result, relid, column.objectSubId);
+			columns = append_column(columns, relid, column.objectSubId);
 		else if (reports)
 			ereport(WARNING,
 					(errcode(ERRCODE_WARNING),
@@ -550,6 +564,11 @@ sk_storing_columns(Oid seqid, bool reports)
 							sk_qualified_name(relid)),
 					 errdetail("The default of the column uses sequence \"%s\", which belongs to another role than the table.",
 							   get_rel_name(seqid))));
+	}
+	foreach(lc, columns)
+	{
+		if (!is_below(lfirst(lc), columns))
+			result = lappend(result, lfirst(lc));
 	}
 	return result;
 }
@@ -564,8 +583,13 @@ sk_storing_columns(Oid seqid, bool reports)
 void
 sk_sequence_fill(SkSequence *seq, Oid table, AttrNumber column)
 {
+	ObjectAddress filled;
+
+	ObjectAddressSubSet(filled, RelationRelationId, table, column);
 	seq->table = table;
 	seq->column = column;
+	if (!is_below(&filled, seq->stored))
+		seq->stored = append_column(seq->stored, table, column);
 	seq->columns = add_column(seq->columns, table, column);
 	seq->narrowest = sk_narrowest_column(seq->columns, &seq->column_width);
 }
@@ -791,22 +815,51 @@ static List *
 add_column(List *columns, Oid relid, AttrNumber attnum)
 {
 	char	   *name = get_attname(relid, attnum, false);
-	ObjectAddress *column;
-	ListCell   *lc;
 	Oid			parent;
 
 	while (OidIsValid(parent = parent_with_column(relid, name)))
 		relid = parent;
-	attnum = get_attnum(relid, name);
-	foreach(lc, columns)
-	{
-		column = lfirst(lc);
-		if (column->objectId == relid && column->objectSubId == attnum)
-			return columns;
-	}
+	return append_column(columns, relid, get_attnum(relid, name));
+}
+
+static List *
+append_column(List *columns, Oid relid, AttrNumber attnum)
+{
+	ObjectAddress *column;
+
+	if (has_column(columns, relid, attnum))
+		return columns;
 	column = palloc(sizeof(ObjectAddress));
 	ObjectAddressSubSet(*column, RelationRelationId, relid, attnum);
 	return lappend(columns, column);
+}
+
+static bool
+has_column(List *columns, Oid relid, AttrNumber attnum)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		ObjectAddress *column = lfirst(lc);
+
+		if (column->objectId == relid && column->objectSubId == attnum)
+			return true;
+	}
+	return false;
+}
+
+/* Is a column inherited from one of these? */
+static bool
+is_below(const ObjectAddress *column, List *columns)
+{
+	char	   *name = get_attname(column->objectId, column->objectSubId, false);
+	Oid			relid = column->objectId;
+
+	while (OidIsValid(relid = parent_with_column(relid, name)))
+		if (has_column(columns, relid, get_attnum(relid, name)))
+			return true;
+	return false;
 }
 
 /* What kind of identity a column is. */

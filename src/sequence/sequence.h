@@ -97,7 +97,9 @@ typedef struct SkSequence
 	Oid			seqid;
 	FormData_pg_sequence form;
 	int			width;			/* value bits of its type: 15, 31 or 63 */
-	List	   *columns;		/* that store its values, as ObjectAddresses */
+	List	   *stored;			/* see sk_storing_columns() */
+	List	   *columns;		/* the same, as they can be altered: in the
+								 * tables that they are inherited from */
 	ObjectAddress *narrowest;	/* of them, NULL if there is none */
 	int			column_width;	/* its value bits, or 63 */
 	Oid			table;			/* that owns it, InvalidOid if none does */

@@ -339,7 +339,7 @@ lock_column(FunctionCallInfo fcinfo, bool changes_kind)
 	if (!OidIsValid(seq->table) && sk_column_sequence(table, attnum) == seqid)
 		sk_sequence_fill(seq, table, attnum);
 	is_same = seq->table == table && seq->column == attnum;
-	foreach(lc, seq->columns)
+	foreach(lc, seq->stored)
 		is_same &= sk_relation_is_locked(((ObjectAddress *) lfirst(lc))->objectId,
 										 ShareRowExclusiveLock);
 	if (!is_same)
@@ -351,7 +351,7 @@ lock_column(FunctionCallInfo fcinfo, bool changes_kind)
 	return seq;
 }
 
-/* Lock the tables that store values of a sequence, but for one. */
+/* Lock the tables that store values of a sequence, and those below them, but for one. */
 static void
 lock_columns(Oid seqid, Oid table, LOCKMODE mode)
 {
@@ -361,8 +361,11 @@ lock_columns(Oid seqid, Oid table, LOCKMODE mode)
 	{
 		Oid			relid = ((ObjectAddress *) lfirst(lc))->objectId;
 
-		if (relid != table)
-			LockRelationOid(relid, mode);
+		if (relid == table)
+			continue;
+		LockRelationOid(relid, mode);
+		/* a row can be written into what is below it */
+		(void) find_all_inheritors(relid, mode, NULL);
 	}
 }
 
@@ -375,7 +378,7 @@ stored_values(const SkSequence *seq, List **relids)
 
 	initStringInfo(&query);
 	*relids = NIL;
-	foreach(lc, seq->columns)
+	foreach(lc, seq->stored)
 	{
 		ObjectAddress *column = lfirst(lc);
 
@@ -496,7 +499,7 @@ largest_stored(const SkSequence *seq)
 	ListCell   *lc;
 
 	initStringInfo(&query);
-	foreach(lc, seq->columns)
+	foreach(lc, seq->stored)
 	{
 		ObjectAddress *column = lfirst(lc);
 
@@ -559,7 +562,7 @@ sync_stored(Oid seqid, SkGoal goal, int64 known)
 
 	lock_columns(seqid, InvalidOid, AccessShareLock);
 	seq = sk_sequence_read(seqid);
-	columns = seq->columns;
+	columns = seq->stored;
 	if (!may_look(columns))
 		return false;
 	sk_owner_enter(&scope, seqid);
@@ -568,7 +571,7 @@ sync_stored(Oid seqid, SkGoal goal, int64 known)
 	{
 		seq = sk_sequence_lock(seqid, NoLock, false);
 		/* others the caller may not look at */
-		seq->columns = columns;
+		seq->stored = columns;
 		if (seq->kind != NULL && plan_way(seq, goal, known, &way))
 			take_way(seq, &way);
 	}
@@ -617,7 +620,7 @@ plan_way(SkSequence *seq, SkGoal goal, int64 known, SkWay *way)
 	else
 		find_way(seq, goal, way);
 	/* nothing lies ahead: perhaps less has been given than the counter says */
-	if (goal == SK_GOES_BACK && seq->columns != NIL && seq->kind != NULL &&
+	if (goal == SK_GOES_BACK && seq->stored != NIL && seq->kind != NULL &&
 		way->last < seq->next)
 		way->last = last_counter(seq, seq->next - 1);
 
@@ -659,7 +662,7 @@ known_values(const SkSequence *seq, int64 known, SkWay *way)
 	/* one that the sequence has given is nothing new */
 	if (sk_is_skipped(options, known) ||
 		(seq->kind->am->unmap(options, known, &counter) && counter < seq->next) ||
-		(seq->columns != NIL && known <= largest_stored(seq)))
+		(seq->stored != NIL && known <= largest_stored(seq)))
 		return sk_range(0, 0);
 	way->is_spread = known > options->max_counter / SK_MAX_ADVANCE;
 	return way->is_spread ? sk_range(0, 0) : sk_range(1, known);
@@ -686,7 +689,7 @@ find_way(const SkSequence *seq, SkGoal goal, SkWay *best)
 	int64		count;
 
 	way.last = best->last = seq->next - 1;
-	if (seq->columns == NIL)
+	if (seq->stored == NIL)
 		return;
 	best->last = 0;
 	query.text = psprintf("SELECT v, c FROM (%s) counted"
