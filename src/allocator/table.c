@@ -1547,9 +1547,9 @@ has_options_of(const SkAllocatorRow *row, const SkAllocatorRow *other)
  * Give the series of an allocator that has been renamed its new name, or delete
  * those of one that has been deleted if that is NULL.
  *
- * A transaction that was making one has kept the allocator until its end.  But a
- * scan can miss a row that moves while another one is waited for, so it begins
- * anew until there is none.
+ * A transaction that was making one has kept the allocator until its end.  A scan
+ * keeps VACUUM out of a page, so none is open while a row is waited for; and it can
+ * miss a row that moves meanwhile, so it begins anew until there is none.
  */
 static void
 move_series(const SkAllocatorRow *allocator, const char *name)
@@ -1559,7 +1559,8 @@ move_series(const SkAllocatorRow *allocator, const char *name)
 	MemoryContext old;
 	SkAllocatorRow row;
 	SkTable		table;
-	bool		found;
+	List	   *ids;
+	ListCell   *lc;
 
 	sk_table_open(&table, RowExclusiveLock);
 	table.slot = table_slot_create(table.rel, NULL);
@@ -1569,15 +1570,22 @@ move_series(const SkAllocatorRow *allocator, const char *name)
 		SysScanDesc scan = begin_scan(table.rel, &key, SnapshotSelf);
 		HeapTuple	tuple;
 
-		found = false;
+		ids = NIL;
 		while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 		{
+			int64	   *id = palloc(sizeof(int64));
 			bool		isnull;
-			int64		id = DatumGetInt64(heap_getattr(tuple, SK_COLUMN_ID,
-														RelationGetDescr(table.rel), &isnull));
+
+			*id = DatumGetInt64(heap_getattr(tuple, SK_COLUMN_ID,
+											 RelationGetDescr(table.rel), &isnull));
+			ids = lappend(ids, id);
+		}
+		systable_endscan(scan);
+		foreach(lc, ids)
+		{
+			int64		id = *(int64 *) lfirst(lc);
 
 			CHECK_FOR_INTERRUPTS();
-			found = true;
 			if (name == NULL)
 				note_change(allocator->table, id, PG_INT64_MAX);
 			old = MemoryContextSwitchTo(context);
@@ -1591,8 +1599,7 @@ move_series(const SkAllocatorRow *allocator, const char *name)
 			MemoryContextSwitchTo(old);
 			MemoryContextReset(context);
 		}
-		systable_endscan(scan);
-	} while (found);
+	} while (ids != NIL);
 	sk_table_close(&table);
 	MemoryContextDelete(context);
 }
