@@ -116,6 +116,7 @@ static char *index_on(Oid table, AttrNumber column);
 static SkLabel *wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq);
 static int64 largest_stored(const SkSequence *seq);
 static void report_remaining(const SkSequence *seq, int64 before);
+static bool is_passed(const SkSequence *seq, SkGoal goal, const SkWay *way);
 static bool sync_stored(Oid seqid, SkGoal goal, int64 known);
 static void skip_stored_values(SkSequence *seq, SkGoal goal);
 static bool plan_way(SkSequence *seq, SkGoal goal, int64 known, SkWay *way);
@@ -540,6 +541,18 @@ report_remaining(const SkSequence *seq, int64 before)
 }
 
 /*
+ * Do others lead a sequence that far?  While nobody is kept out, rows can come
+ * after the counter was read, and before they are looked at.  Their values seem
+ * to lie ahead, but have been fetched.
+ */
+static bool
+is_passed(const SkSequence *seq, SkGoal goal, const SkWay *way)
+{
+	return goal == SK_GOES_FORWARD && sk_range_is_empty(way->skipped) &&
+		way->next <= sk_sequence_read(seq->seqid)->next;
+}
+
+/*
  * Have a bound sequence never return a stored value again, nor one up to
  * "known", of which the caller knows.
  *
@@ -567,7 +580,8 @@ sync_stored(Oid seqid, SkGoal goal, int64 known)
 		return false;
 	sk_owner_enter(&scope, seqid);
 	/* it may have lost its kind since this was planned */
-	if (seq->kind != NULL && plan_way(seq, goal, known, &way))
+	if (seq->kind != NULL && plan_way(seq, goal, known, &way) &&
+		!is_passed(seq, goal, &way))
 	{
 		seq = sk_sequence_lock(seqid, NoLock, false);
 		/* others the caller may not look at */

@@ -2,8 +2,8 @@
 # in the skip range, while another session alters the sequence; a sequence
 # that is bound and unbound all the time gives each transaction what its
 # binding says; writers that share the counters by START and INCREMENT have a
-# key range each; and a table that is converted while many sessions draw gives
-# no id twice.
+# key range each; a setval that has nothing to change keeps nobody out; and a
+# table that is converted while many sessions draw gives no id twice.
 
 use strict;
 use warnings;
@@ -276,6 +276,30 @@ for my $writer (1 .. $writers)
 is_deeply(\%quarters, { 1 => '2', 2 => '1', 3 => '3', 4 => '0' },
 	'each writer has a quarter of the key range');
 is(scalar keys %written, $writers * 2000, 'no value of two writers is the same');
+
+# A setval that brings no ids of its own locks nothing, while rows come
+$node->safe_psql(
+	'postgres', q{
+	SET spanner.default_sequence_kind = 'striped';
+	CREATE TABLE loaded (id bigserial PRIMARY KEY);
+	CREATE TABLE fixture (id bigint DEFAULT nextval('loaded_id_seq'));
+	INSERT INTO loaded SELECT FROM generate_series(1, 1000);});
+my $dir = PostgreSQL::Test::Utils::tempdir();
+append_to_file("$dir/load.sql", "INSERT INTO loaded DEFAULT VALUES;\n");
+append_to_file("$dir/setval.sql", <<'EOS');
+BEGIN;
+INSERT INTO fixture DEFAULT VALUES;
+SELECT setval('loaded_id_seq', max(id)) FROM loaded;
+SELECT 1 / (count(*) = 0)::int FROM pg_locks
+  WHERE pid = pg_backend_pid() AND mode = 'ShareRowExclusiveLock';
+COMMIT;
+EOS
+$node->command_ok(
+	[
+		'pgbench', '-n', '-c', 6, '-j', 2, '-t', 400, '-f', "$dir/load.sql\@9", '-f', "$dir/setval.sql\@1",
+		'-h', $node->host, '-p', $node->port, 'postgres'
+	],
+	'setval locks nothing while others insert');
 
 # Conversion of a live table, of which the database has had no kind before
 for my $round (1 .. 3)
