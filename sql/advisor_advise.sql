@@ -142,6 +142,7 @@ SELECT count(*) FROM spanner.silenced_rule;
 \set SHOW_CONTEXT never
 CREATE VIEW v AS SELECT 1 AS a;
 SELECT spanner.silence_rule('log', 'no_such_rule');
+SELECT spanner.silence_rule('log', 'batch_size');
 SELECT spanner.silence_rule('log', 'key_now', 'nothing');
 SELECT spanner.silence_rule('v', 'key_now');
 SELECT spanner.silence_rule(0, 'key_now');

@@ -99,8 +99,8 @@ BEGIN
     RETURN;
   ELSIF NOT EXISTS (SELECT FROM spanner_internal.advisor_rule r
                      WHERE r.rule = silence.rule AND r.targets IS NOT NULL) THEN
-    RAISE undefined_object USING MESSAGE = format('rule "%s" does not exist', silence.rule),
-      HINT = 'The view spanner.advisor_rules lists the rules.';
+    RAISE undefined_object USING MESSAGE = format('there is no rule "%s" to silence', silence.rule),
+      HINT = 'Those that are checkable in the view spanner.advisor_rules can be silenced.';
   END IF;
   DELETE FROM spanner.silenced_rule s
    WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.relation);

@@ -1127,7 +1127,7 @@ end_transaction(XactEvent event, void *arg)
 									   (unsigned long long) numbering->progress.left_out,
 									   "check_function_bodies"),
 						 errdetail("A dump turns the setting off, and restores rows as they were."),
-						 errhint("If this is no restore, turn it on, and set the column of these rows to NULL in an UPDATE.")));
+						 errhint("If this is no restore, turn it on, and set the column of these rows to NULL: a trigger AFTER INSERT OR UPDATE then numbers them.")));
 			/* have the transaction release its locks early: flush_late() */
 			if (count > 0 && enable_early_release && user_setting < 0 &&
 				synchronous_commit != SYNCHRONOUS_COMMIT_OFF)
