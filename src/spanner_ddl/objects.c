@@ -148,7 +148,7 @@ sk_ddl_alter_sequence(SkDdlText *ddl, SkStatement *statement)
 	if (sk_ddl_skip(ddl, statement->name, RELKIND_SEQUENCE, statement->exists_ok))
 		return;
 	(void) sk_ddl_on_relation(ddl, sk_ddl_find(ddl, statement->name, RELKIND_SEQUENCE, false));
-	sk_ddl_change_sequence(ddl, name, quote_literal_cstr(name), &change);
+	sk_ddl_change_sequence(ddl, name, &change);
 	(void) sk_ddl_on_relation(ddl, InvalidOid);
 }
 

@@ -107,11 +107,9 @@ sk_ddl_read_clauses(SkDdlText *ddl, List *clauses, const char *place,
 /*
  * sk_ddl_change_sequence
  *		Have ALTER SEQUENCE and alter_sequence() do what clauses ask for.
- *
- * "sequence" is what the first argument of the latter is to be.
  */
 void
-sk_ddl_change_sequence(SkDdlText *ddl, const char *name, const char *sequence, const SkDdlChange *change)
+sk_ddl_change_sequence(SkDdlText *ddl, const char *name, const SkDdlChange *change)
 {
 	StringInfoData arguments;
 
@@ -127,7 +125,7 @@ sk_ddl_change_sequence(SkDdlText *ddl, const char *name, const char *sequence, c
 	if (change->has_counter)
 		appendStringInfo(&arguments, ", restart_counter_with => " INT64_FORMAT, change->counter);
 	if (arguments.len > 0 || change->limits == NULL)
-		SK_DDL_EMIT(ddl, "SELECT spanner.alter_sequence(%s%s)", sequence, arguments.data);
+		SK_DDL_EMIT(ddl, "SELECT spanner.alter_sequence(%s%s)", quote_literal_cstr(name), arguments.data);
 }
 
 /*

@@ -209,8 +209,7 @@ extern char *sk_ddl_translate(SkDdlText *ddl, SkNode *node, List *variables,
 /* sequences.c */
 extern void sk_ddl_read_clauses(SkDdlText *ddl, List *clauses, const char *place,
 								const char *object, SkDdlChange *change);
-extern void sk_ddl_change_sequence(SkDdlText *ddl, const char *name, const char *sequence,
-								   const SkDdlChange *change);
+extern void sk_ddl_change_sequence(SkDdlText *ddl, const char *name, const SkDdlChange *change);
 extern const char *sk_ddl_default_kind(void);
 
 /* tables.c, objects.c: what runs a statement */

@@ -80,6 +80,7 @@ static void alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool 
 static void drop_column(SkAlter *table, SkAction *action);
 static void drop_synonym(SkAlter *table, SkAction *action);
 static AttrNumber find_column(SkAlter *table, SkAction *action);
+static char *identity_sequence(SkAlter *table, AttrNumber column);
 static bool is_identity(SkAlter *table, SkAction *action);
 static void alter_column(SkAlter *table, SkAction *action);
 static void check_nullability(SkAlter *table, SkAction *action, bool not_null);
@@ -573,18 +574,37 @@ find_column(SkAlter *table, SkAction *action)
 	return result;
 }
 
+/*
+ * The sequence of an identity column.
+ *
+ * Its default says which; NULL if the column does not own that one.
+ */
+static char *
+identity_sequence(SkAlter *table, AttrNumber column)
+{
+	return sk_query_text(psprintf("SELECT s.seqid FROM spanner_internal.column_sequence('%u', '%d') s (seqid)"
+								  " JOIN pg_catalog.pg_depend d ON d.classid OPERATOR(pg_catalog.=) '%u'"
+								  " AND d.objid OPERATOR(pg_catalog.=) s.seqid"
+								  " AND d.refclassid OPERATOR(pg_catalog.=) d.classid"
+								  " AND d.refobjid OPERATOR(pg_catalog.=) '%u'"
+								  " AND d.refobjsubid OPERATOR(pg_catalog.=) '%d'"
+								  " AND d.deptype OPERATOR(pg_catalog.=) ANY ('{a,i}')",
+								  table->relid, column, RelationRelationId, table->relid, column));
+}
+
 /* Does a column take values from a sequence of its own that has a kind? */
 static bool
 is_identity(SkAlter *table, SkAction *action)
 {
-	(void) find_column(table, action);
-	return sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_seclabel s"
-								  " WHERE s.objoid OPERATOR(pg_catalog.=) %s::pg_catalog.regclass"
-								  " AND s.classoid OPERATOR(pg_catalog.=) '%u'"
-								  " AND s.objsubid OPERATOR(pg_catalog.=) '0'"
-								  " AND s.provider OPERATOR(pg_catalog.=) '%s'",
-								  serial_sequence(table->name, action->name), RelationRelationId,
-								  SK_EXTENSION)) != NULL;
+	char	   *sequence = identity_sequence(table, find_column(table, action));
+
+	return sequence != NULL &&
+		sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_seclabel s"
+							   " WHERE s.objoid OPERATOR(pg_catalog.=) %s::pg_catalog.regclass"
+							   " AND s.classoid OPERATOR(pg_catalog.=) '%u'"
+							   " AND s.objsubid OPERATOR(pg_catalog.=) '0'"
+							   " AND s.provider OPERATOR(pg_catalog.=) '%s'",
+							   quote_literal_cstr(sequence), RelationRelationId, SK_EXTENSION)) != NULL;
 }
 
 /* ALTER COLUMN name type ..., which says how all of the column shall be. */
@@ -847,7 +867,7 @@ alter_identity(SkAlter *table, const SkAction *action)
 	List	   *clauses = action->column->clauses;
 	SkDdlClause *first = linitial(clauses);
 	SkDdlChange change = {0};
-	char	   *sequence = serial_sequence(table->name, action->name);
+	AttrNumber	column = get_attnum(table->relid, action->name);
 	char	   *name;
 
 	if (list_length(clauses) > 1)
@@ -857,16 +877,16 @@ alter_identity(SkAlter *table, const SkAction *action)
 		SK_DDL_ERROR(ddl, first->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("Optional clause <RESTART COUNTER WITH> is not supported in <ALTER COLUMN ... SET> statement. Use <ALTER COLUMN ... RESTART COUNTER WITH> instead."));
 	sk_ddl_read_clauses(ddl, clauses, SK_DDL_ALTER_COLUMN, action->name, &change);
-	if (get_attnum(table->relid, action->name) == InvalidAttrNumber)
+	if (column == InvalidAttrNumber)
 		SK_DDL_ERROR(ddl, action->at, ERRCODE_UNDEFINED_COLUMN,
 					 errmsg("column \"%s\" of relation \"%s\" does not exist",
 							action->name, get_rel_name(table->relid)));
-	name = sk_query_text(psprintf("SELECT %s::pg_catalog.regclass", sequence));
+	name = identity_sequence(table, column);
 	if (name == NULL)
 		SK_DDL_ERROR(ddl, action->at, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("Column is not an identity column in table %s: %s",
 							get_rel_name(table->relid), action->name));
-	sk_ddl_change_sequence(ddl, name, sequence, &change);
+	sk_ddl_change_sequence(ddl, name, &change);
 }
 
 /* The call that names the sequence of a column. */
