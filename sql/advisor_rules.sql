@@ -138,6 +138,7 @@ CREATE TABLE remote (id bigserial) PARTITION BY RANGE (id);
 CREATE FOREIGN TABLE remote1 PARTITION OF remote DEFAULT SERVER regress_server;
 SELECT r, severity, rule, suggestion FROM unnest('{local,ranged,monthly,remote}'::regclass[]) r, spanner.advise(r);
 SELECT finding FROM spanner.advise('ranged') WHERE rule = 'target';
+SELECT finding FROM spanner.advise('remote') WHERE rule = 'key_sequence';
 SELECT count(*) FROM spanner.advise('local', 'nowhere');
 SELECT rule FROM spanner.advise('local', 'citus');
 CREATE TABLE narrow (id serial PRIMARY KEY);

@@ -469,6 +469,20 @@ BEGIN ATOMIC
      OFFSET 0) p
    WHERE t.relkind = 'p' AND p.obstacle IS NOT NULL
    UNION ALL
+  -- A table over servers has no primary key that could tell.
+  SELECT 'key_sequence', c.relid, 0::oid, c.attnum, c.name::text,
+         format('the table is partitioned by ranges of %s, which takes its values from %s, one '
+                'after the other: all inserts go to the last of them%s', c.quoted,
+                c.seqid::regclass, v.why_not),
+         v.statement
+    FROM unnest((facts).tables) t
+    JOIN unnest((facts).columns) c ON c.relid = t.relid AND c.attnum = t.parted_by
+     AND c.why = 'sequence'
+    JOIN pg_partitioned_table h ON h.partrelid = t.relid AND h.partstrat = 'r'
+    JOIN unnest((facts).conversions) v ON v.relid = c.relid AND v.attnum = c.attnum
+   WHERE NOT EXISTS (SELECT FROM unnest((facts).indexes) i
+                      WHERE i.relid = c.relid AND i.lead = c.attnum AND i.is_btree)
+   UNION ALL
   -- What computes with the values of a sequence with a kind, in a default or a function.
  (WITH bound AS MATERIALIZED (
     SELECT c.relid, c.attnum, c.name::text AS object, k.relname, k.oid AS seqid, c.calls
