@@ -548,13 +548,15 @@ BEGIN ATOMIC
               THEN format('function %s counts up %I in a row for each name', b.proc, a.attname)
               ELSE 'by its columns, the table holds a counter for each name' END
          || format(', whose row every transaction updates; an allocator takes its place: SELECT '
-                   'spanner.create_allocator(%s, %sstart_value => %I::bigint%s) FROM %s, or decide '
-                   'on a sequence',
+                   'spanner.create_allocator(%s, %sstart_value => %I::bigint%s) FROM %s, %sor '
+                   'decide on a sequence',
                    CASE WHEN n.atttypid = 'text'::regtype THEN quote_ident(n.attname)
                         ELSE quote_ident(n.attname) || '::text' END,
                    CASE WHEN b.proc IS NOT NULL THEN 'mode => ''sync'', ' ELSE '' END, a.attname,
                    CASE WHEN coalesce(b.is_last, a.attname !~* '^next') THEN ' + 1' END,
-                   t.ident),
+                   t.ident,
+                   CASE WHEN b.proc IS NULL
+                        THEN 'with mode => ''sync'' if there must be no gaps, ' END),
          NULL
     FROM unnest((facts).tables) t
     JOIN (SELECT c.attrelid, c.attnum, c.attname,

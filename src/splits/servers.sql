@@ -137,7 +137,8 @@ BEGIN
   IF problem IS NOT NULL THEN
     RAISE insufficient_privilege USING MESSAGE = problem,
       HINT = concat('Use a server of postgres_fdw that belongs to a superuser, or to the owner of ',
-                    'the table if that role runs the program. The owner needs the right USAGE on it.');
+                    'the table if that role runs the program. The owner needs the right USAGE on ',
+                    'it.');
   END IF;
 END
 $$;
