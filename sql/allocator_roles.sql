@@ -35,7 +35,7 @@ DROP OWNED BY regress_ar_owner;
 \set VERBOSITY default
 DROP OWNED BY regress_ar_user;
 RESET ROLE;
-SELECT name, usage_roles FROM spanner.allocator WHERE name IN ('ar1', 'ar2') ORDER BY name;
+SELECT name, usage_roles::regrole[] FROM spanner.allocator WHERE name IN ('ar1', 'ar2') ORDER BY name;
 DROP ROLE regress_ar_user;
 REASSIGN OWNED BY regress_ar_owner TO regress_ar_heir;
 DROP OWNED BY regress_ar_owner;

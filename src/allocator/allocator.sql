@@ -25,6 +25,11 @@ CREATE TYPE spanner_internal.allocator_role (
   OUTPUT = spanner_internal.allocator_role_out,
   LIKE = pg_catalog.regrole);
 
+CREATE CAST (spanner_internal.allocator_role AS pg_catalog.regrole) WITHOUT FUNCTION AS IMPLICIT;
+
+COMMENT ON CAST (spanner_internal.allocator_role AS pg_catalog.regrole)
+  IS 'the same role';
+
 CREATE CAST (spanner_internal.allocator_role AS pg_catalog.oid) WITHOUT FUNCTION AS IMPLICIT;
 
 COMMENT ON CAST (spanner_internal.allocator_role AS pg_catalog.oid)
