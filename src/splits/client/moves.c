@@ -98,14 +98,23 @@ begin_record(const char *sql, int count, const char *const *args)
 	return m;
 }
 
-/* One move at a time for a table; the server frees the lock when the program ends. */
+/*
+ * One move at a time for a table.  The server frees the lock when the program has
+ * ended, but takes a moment to notice that: so one that has just ended is waited for.
+ */
 void
 lock_table_of(const char *relation)
 {
-	if (!query_bool(&here, "SELECT pg_try_advisory_lock(1936746611::bigint << 32\n"
-					"  | coalesce(spanner_internal.parent_of($1::oid)::oid, $1::oid)::bigint)", ARGS(relation)))
-		fail_with(EXIT_FAILED, NULL, "Wait until it has ended.",
-				  "another move, copy or statement for this table is under way");
+	int			tries = 20;
+
+	while (!query_bool(&here, "SELECT pg_try_advisory_lock(1936746611::bigint << 32\n"
+					   "  | coalesce(spanner_internal.parent_of($1::oid)::oid, $1::oid)::bigint)", ARGS(relation)))
+	{
+		if (--tries == 0)
+			fail_with(EXIT_FAILED, NULL, "Wait until it has ended.",
+					  "another move, copy or statement for this table is under way");
+		pg_usleep(100 * 1000);
+	}
 }
 
 /* What was asked for must be the move that has begun; without --to that is any. */
