@@ -1735,12 +1735,13 @@ prepare_drop_owned(Node *command)
 								GetUserNameFromId(row.owner_role, false), row.name),
 						 errhint("Give its allocators to another role with spanner.alter_allocator(), or drop them with spanner.drop_allocator().")));
 			/* does it name one of them? */
-			if (list_length(list_difference_oid(roles, row.usage_roles)) == list_length(roles) ||
-				sk_row_lock(&table, row.id, SK_LOCK_WAIT, &row) != SK_ROW_FOUND)
+			if (list_length(list_difference_oid(roles, row.usage_roles)) == list_length(roles))
+				continue;
+			found = true;
+			if (sk_row_lock(&table, row.id, SK_LOCK_WAIT, &row) != SK_ROW_FOUND)
 				continue;
 			row.usage_roles = list_difference_oid(row.usage_roles, roles);
 			sk_row_write(&table, &row, SK_WRITE_ACCESS);
-			found = true;
 		}
 		systable_endscan(scan);
 	} while (found);
