@@ -29,6 +29,17 @@ SET ROLE regress_sequence_changes;
 SELECT spanner.sync_sequence('shared_owner', 'id');
 RESET ROLE;
 DROP TABLE shared_user, shared_owner;
+
+-- a partition of a superuser is read with its table
+CREATE TABLE parted (id bigserial) PARTITION BY RANGE (id);
+CREATE TABLE part PARTITION OF parted DEFAULT;
+ALTER TABLE parted OWNER TO regress_sequence_changes;
+INSERT INTO part VALUES (5000);
+SET ROLE regress_sequence_changes;
+SELECT spanner.convert_column('parted', 'id');
+SELECT given FROM spanner.sequences WHERE sequencename = 'parted_id_seq';
+RESET ROLE;
+DROP TABLE parted;
 DROP ROLE regress_sequence_changes;
 
 -- a column that has had its kind before goes on with it

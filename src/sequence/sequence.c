@@ -78,7 +78,7 @@ static List *append_column(List *columns, Oid relid, AttrNumber attnum);
 static bool has_column(List *columns, Oid relid, AttrNumber attnum);
 static bool is_below(const ObjectAddress *column, List *columns);
 static SkIdentity column_identity(Oid table, AttrNumber column);
-static Oid	parent_with_column(Oid relid, const char *column);
+static Oid	parent_with_column(Oid relid, const char *column, Oid owner);
 static Node *default_expression(Oid attrdef);
 static List *add_foreign_keys(List *columns, Oid relid, AttrNumber attnum);
 static void read_counter(SkSequence *seq);
@@ -538,6 +538,7 @@ List *
 sk_storing_columns(Oid seqid, bool reports)
 {
 	List	   *columns = NIL;
+	List	   *others = NIL;
 	List	   *result = NIL;
 	Oid			table;
 	int32		attnum;
@@ -556,19 +557,26 @@ sk_storing_columns(Oid seqid, bool reports)
 			continue;
 		if (sk_relation_owner(relid) == sk_relation_owner(seqid))
 			columns = append_column(columns, relid, column.objectSubId);
-		else if (reports)
-			ereport(WARNING,
-					(errcode(ERRCODE_WARNING),
-					 errmsg("values in column \"%s\" of table \"%s\" are not looked at",
-							get_attname(relid, column.objectSubId, false),
-							sk_qualified_name(relid)),
-					 errdetail("The default of the column uses sequence \"%s\", which belongs to another role than the table.",
-							   get_rel_name(seqid))));
+		else
+			others = append_column(others, relid, column.objectSubId);
 	}
 	foreach(lc, columns)
 	{
 		if (!is_below(lfirst(lc), columns))
 			result = lappend(result, lfirst(lc));
+	}
+	foreach(lc, reports ? others : NIL)
+	{
+		ObjectAddress *column = lfirst(lc);
+
+		if (!is_below(column, columns))
+			ereport(WARNING,
+					(errcode(ERRCODE_WARNING),
+					 errmsg("values in column \"%s\" of table \"%s\" are not looked at",
+							get_attname(column->objectId, column->objectSubId, false),
+							sk_qualified_name(column->objectId)),
+					 errdetail("The default of the column uses sequence \"%s\", which belongs to another role than the table.",
+							   get_rel_name(seqid))));
 	}
 	return result;
 }
@@ -815,9 +823,10 @@ static List *
 add_column(List *columns, Oid relid, AttrNumber attnum)
 {
 	char	   *name = get_attname(relid, attnum, false);
+	Oid			owner = sk_relation_owner(relid);
 	Oid			parent;
 
-	while (OidIsValid(parent = parent_with_column(relid, name)))
+	while (OidIsValid(parent = parent_with_column(relid, name, owner)))
 		relid = parent;
 	return append_column(columns, relid, get_attnum(relid, name));
 }
@@ -849,14 +858,14 @@ has_column(List *columns, Oid relid, AttrNumber attnum)
 	return false;
 }
 
-/* Is a column inherited from one of these? */
+/* Is a column inherited from one of these, whoever owns the tables in between? */
 static bool
 is_below(const ObjectAddress *column, List *columns)
 {
 	char	   *name = get_attname(column->objectId, column->objectSubId, false);
 	Oid			relid = column->objectId;
 
-	while (OidIsValid(relid = parent_with_column(relid, name)))
+	while (OidIsValid(relid = parent_with_column(relid, name, InvalidOid)))
 		if (has_column(columns, relid, get_attnum(relid, name)))
 			return true;
 	return false;
@@ -877,9 +886,9 @@ column_identity(Oid table, AttrNumber column)
 	return result;
 }
 
-/* The first parent of a table, of the same owner, that has a column of that name. */
+/* The first parent of a table, of one owner if that is given, that has a column of that name. */
 static Oid
-parent_with_column(Oid relid, const char *column)
+parent_with_column(Oid relid, const char *column, Oid owner)
 {
 	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
 	Oid			result = InvalidOid;
@@ -896,7 +905,7 @@ parent_with_column(Oid relid, const char *column)
 		Oid			parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
 
 		if (get_attnum(parent, column) != InvalidAttrNumber &&
-			sk_relation_owner(parent) == sk_relation_owner(relid))
+			(!OidIsValid(owner) || sk_relation_owner(parent) == owner))
 			result = parent;
 	}
 	systable_endscan(scan);
