@@ -114,6 +114,15 @@ CREATE TABLE narrow (id serial);
 SELECT spanner.convert_column('narrow', 'id');
 SELECT setval('narrow_id_seq', 2147483648);
 
+-- a column that holds no numbers says nothing of them
+SELECT spanner.create_sequence('worded_seq', 'striped');
+CREATE TABLE worded (code text DEFAULT 'INV-' || nextval('worded_seq'));
+ALTER SEQUENCE worded_seq OWNED BY worded.code;
+INSERT INTO worded DEFAULT VALUES;
+SELECT setval('worded_seq', 100);
+SELECT setval('worded_seq', 9);
+SELECT given, counter FROM spanner.sequences WHERE sequencename = 'worded_seq';
+
 -- a parent that does not use the sequence has values of others: nobody has to see them
 SET spanner.default_sequence_kind = 'striped';
 CREATE TABLE general (id bigint, x int);

@@ -32,6 +32,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/value.h"
+#include "parser/parse_coerce.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
@@ -831,12 +832,14 @@ add_column(List *columns, Oid relid, AttrNumber attnum)
 	return append_column(columns, relid, get_attnum(relid, name));
 }
 
+/* The same where it is, if it holds numbers: what owns a sequence may be a text. */
 static List *
 append_column(List *columns, Oid relid, AttrNumber attnum)
 {
 	ObjectAddress *column;
 
-	if (has_column(columns, relid, attnum))
+	if (has_column(columns, relid, attnum) ||
+		TypeCategory(get_atttype(relid, attnum)) != TYPCATEGORY_NUMERIC)
 		return columns;
 	column = palloc(sizeof(ObjectAddress));
 	ObjectAddressSubSet(*column, RelationRelationId, relid, attnum);
