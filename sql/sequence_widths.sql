@@ -147,7 +147,11 @@ SELECT attrelid::regclass, attname, format_type(atttypid, -1) FROM pg_attribute
 SELECT spanner.convert_column('a', 'id');
 CREATE TABLE more (id bigserial PRIMARY KEY);
 CREATE TABLE of_more (id integer REFERENCES more);
+SELECT spanner.convert_column('more', 'id', dry_run => true);
+SELECT spanner.convert_column('more', 'id', bits => 31, dry_run => true);
 SELECT spanner.convert_column('more', 'id', bits => 31);
+CREATE TABLE serials (id serial PRIMARY KEY, before integer REFERENCES serials);
+SELECT spanner.convert_column('serials', 'id', dry_run => true);
 
 -- a new foreign key
 SET spanner.default_sequence_kind = 'bit_reversed_positive';

@@ -232,6 +232,7 @@ extern void sk_report_few_values(const SkSequence *seq,
 								 const SkSequenceOptions *options, int64 last);
 extern char *sk_describe_column(const SkSequence *seq);
 extern int	sk_fit_label(SkLabel *label, const SkSequence *seq, int width);
+extern void sk_check_references(const SkSequence *seq, int bits);
 extern void sk_change_sequence(SkSequence *seq,
 							   const SkSequenceChange *change);
 

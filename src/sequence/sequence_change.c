@@ -135,7 +135,6 @@ static void check_first_values(const SkKind *kind);
 static bool same_mapping(const SkKind *a, const SkKind *b);
 static void set_label(Oid seqid, const char *label);
 static void alter_core_sequence(const SkSequence *seq, List *options);
-static void check_references(const SkSequence *seq, int bits);
 static char *widening_statements(List *columns, int bits);
 static char *unbind(SkSequence *seq, int64 restart, List **report);
 static char *memory_label(const SkKind *former, SkRange given, int64 next);
@@ -373,7 +372,7 @@ check_change(SkSequence *seq, const SkSequenceChange *change)
 		sk_sequence_check_mappable(seq->seqid);
 	if (new != NULL && !change->is_label &&
 		(seq->kind == NULL || new->options->bits > seq->kind->options->bits))
-		check_references(seq, new->options->bits);
+		sk_check_references(seq, new->options->bits);
 	/* what other nodes may have given counts as given */
 	sk_find_nodes(seq);
 	if (new != NULL && (seq->kind == NULL || change->restarts) &&
@@ -827,8 +826,8 @@ alter_core_sequence(const SkSequence *seq, List *options)
 }
 
 /* Refuse bits that the columns do not hold that refer to ids of a sequence. */
-static void
-check_references(const SkSequence *seq, int bits)
+void
+sk_check_references(const SkSequence *seq, int bits)
 {
 	List	   *columns = sk_referring_columns(seq);
 	int			width;

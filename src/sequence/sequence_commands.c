@@ -980,6 +980,7 @@ spanner_convert_column(PG_FUNCTION_ARGS)
 		check_plain(seq);
 		report_lock(seq);
 		seq->kind = sk_kind_make(wanted_label(fcinfo, seq), 63);
+		sk_check_references(seq, seq->kind->options->bits);
 		taken.max = seq->next - 1;
 		seq->kind->options->given = taken;
 		sk_check_partitions(seq, ERROR);
