@@ -137,6 +137,22 @@ SELECT spanner.stop_numbering('parted', 'number');
 CREATE TABLE by_expression (year int NOT NULL, number int) PARTITION BY LIST ((year % 2));
 SELECT spanner.number_rows('by_expression', 'number', '{year}', dry_run => true);
 
+-- a column that has another name by now is stopped by the old one
+CREATE TABLE renamed (id int, number bigint);
+SELECT count(*) FROM spanner.number_rows('renamed', 'number');
+INSERT INTO renamed VALUES (1);
+ALTER TABLE renamed RENAME number TO no;
+INSERT INTO renamed VALUES (2);
+SELECT spanner.stop_numbering('renamed', 'no');
+SELECT spanner.stop_numbering('renamed', 'number');
+SELECT spanner.number_rows('renamed', 'no', allocator => 'renamed_number');
+INSERT INTO renamed VALUES (2);
+TABLE renamed;
+-- and so is one that is gone
+ALTER TABLE renamed DROP no;
+SELECT spanner.stop_numbering('renamed', 'no');
+DROP TABLE renamed;
+
 -- inheritance
 CREATE TABLE parent (number int);
 CREATE TABLE child () INHERITS (parent);

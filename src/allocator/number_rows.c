@@ -73,7 +73,7 @@ static void check_new_trigger(Oid relid, const char *name);
 static void check_defaults(Oid relid);
 static bool read_allocator(const char *name, SkAllocatorRow *row);
 static bool check_calls(Node *node, void *context);
-static List *numbering_triggers(Relation rel, AttrNumber attnum);
+static List *numbering_triggers(Relation rel, const char *column);
 static void read_names(FunctionCallInfo fcinfo, Request *request);
 static void check_tree(const Request *request);
 static void check_partition_key(const Request *request);
@@ -87,7 +87,7 @@ static char *series_arguments(const Request *request, TupleTableSlot *slot);
 static void check_unique(const Request *request);
 static void report_unnumbered(const Request *request, int64 count);
 static void run_commands(FunctionCallInfo fcinfo, List *commands, bool dry_run);
-static void check_outcome(Oid relid, AttrNumber attnum, bool is_numbered);
+static void check_outcome(Oid relid, const char *column, bool is_numbered);
 
 /*
  * sk_number_rows_init
@@ -142,7 +142,7 @@ check_waiting_rows(const char *command, RangeVar *table, const char *trigger)
 								get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE))
 		return;
 	rel = table_open(relid, AccessShareLock);
-	foreach(lc, numbering_triggers(rel, InvalidAttrNumber))
+	foreach(lc, numbering_triggers(rel, NULL))
 		is_numbering |= trigger == NULL ||
 		strcmp(((Trigger *) lfirst(lc))->tgname, trigger) == 0;
 	table_close(rel, AccessShareLock);
@@ -206,7 +206,7 @@ check_new_trigger(Oid relid, const char *name)
 	Relation	rel = table_open(relid, NoLock);
 	ListCell   *lc;
 
-	foreach(lc, numbering_triggers(rel, InvalidAttrNumber))
+	foreach(lc, numbering_triggers(rel, NULL))
 	{
 		const Trigger *trigger = lfirst(lc);
 		SkNumberedColumn column;
@@ -278,11 +278,12 @@ check_calls(Node *node, void *context)
 }
 
 /*
- * The triggers that number a column, or any column.  They are copies: the
- * relation cache may be built anew at any look into a catalog.
+ * The triggers that number a column, or any column.  They name it, also when it
+ * has got another name or is gone.  They are copies: the relation cache may be
+ * built anew at any look into a catalog.
  */
 static List *
-numbering_triggers(Relation rel, AttrNumber attnum)
+numbering_triggers(Relation rel, const char *column)
 {
 	TriggerDesc *triggers = CopyTriggerDesc(rel->trigdesc);
 	List	   *result = NIL;
@@ -292,9 +293,8 @@ numbering_triggers(Relation rel, AttrNumber attnum)
 		Trigger    *trigger = &triggers->triggers[i];
 
 		if (sk_is_function(trigger->tgfoid, SK_FUNCTION_ASSIGN_ON_COMMIT) &&
-			(attnum == InvalidAttrNumber ||
-			 (trigger->tgnargs >= 2 &&
-			  get_attnum(RelationGetRelid(rel), trigger->tgargs[1]) == attnum)))
+			(column == NULL ||
+			 (trigger->tgnargs >= 2 && strcmp(trigger->tgargs[1], column) == 0)))
 			result = lappend(result, trigger);
 	}
 	return result;
@@ -646,11 +646,11 @@ run_commands(FunctionCallInfo fcinfo, List *commands, bool dry_run)
  * are locked.  So see whether they were for this one; if not, all is undone.
  */
 static void
-check_outcome(Oid relid, AttrNumber attnum, bool is_numbered)
+check_outcome(Oid relid, const char *column, bool is_numbered)
 {
 	Relation	rel = table_open(relid, NoLock);
 
-	if ((numbering_triggers(rel, attnum) != NIL) != is_numbered)
+	if ((numbering_triggers(rel, column) != NIL) != is_numbered)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("relation \"%s\" was renamed while it was looked for",
@@ -687,7 +687,7 @@ spanner_number_rows(PG_FUNCTION_ARGS)
 	/* nobody writes a number between the look at the table and the trigger */
 	(void) find_all_inheritors(PG_GETARG_OID(0), mode, NULL);
 	read_names(fcinfo, &request);
-	triggers = numbering_triggers(request.rel, request.column.attnum);
+	triggers = numbering_triggers(request.rel, request.names[0]);
 	if (triggers != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -703,7 +703,7 @@ spanner_number_rows(PG_FUNCTION_ARGS)
 	table_close(request.rel, NoLock);
 	run_commands(fcinfo, request.commands, dry_run);
 	if (!dry_run)
-		check_outcome(PG_GETARG_OID(0), request.column.attnum, true);
+		check_outcome(PG_GETARG_OID(0), request.names[0], true);
 	return (Datum) 0;
 }
 
@@ -718,15 +718,13 @@ spanner_stop_numbering(PG_FUNCTION_ARGS)
 {
 	const char *column = NameStr(*PG_GETARG_NAME(1));
 	Relation	rel;
-	AttrNumber	attnum;
 	List	   *triggers;
 	List	   *commands = NIL;
 	ListCell   *lc;
 
 	sk_check_own_table(PG_GETARG_OID(0));
 	rel = table_open(PG_GETARG_OID(0), AccessExclusiveLock);
-	attnum = get_attnum(RelationGetRelid(rel), column);
-	triggers = attnum <= 0 ? NIL : numbering_triggers(rel, attnum);
+	triggers = numbering_triggers(rel, column);
 	if (triggers == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -748,6 +746,6 @@ spanner_stop_numbering(PG_FUNCTION_ARGS)
 	}
 	table_close(rel, NoLock);
 	run_commands(fcinfo, commands, false);
-	check_outcome(PG_GETARG_OID(0), attnum, false);
+	check_outcome(PG_GETARG_OID(0), column, false);
 	return (Datum) 0;
 }
