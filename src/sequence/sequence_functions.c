@@ -87,6 +87,7 @@ static bool is_value_of(const SkBinding *binding, int64 value, int64 counter);
 static int64 fetch_again(SkBinding *binding, int64 *counter);
 static void keep_last_value(SkBinding *binding, int64 counter);
 static bool gave_no_value(const SkBinding *last);
+static int	hint_at_bits(const SkBinding *binding);
 static void report_no_value(SkBinding *binding, int64 counter);
 static void report_out_of_range(SkBinding *binding, int64 value);
 static void report_exhausted(SkBinding *binding);
@@ -231,6 +232,13 @@ gave_no_value(const SkBinding *last)
 	return last->last_value == 0 && last->last_counter != 0;
 }
 
+static int
+hint_at_bits(const SkBinding *binding)
+{
+	return binding->options->bits >= 63 ? 0 :
+		errhint("Give it more bits with spanner.alter_sequence(), and its column a wider type before that.");
+}
+
 static void
 report_no_value(SkBinding *binding, int64 counter)
 {
@@ -247,7 +255,7 @@ report_no_value(SkBinding *binding, int64 counter)
 			 errdetail("The last counter that has a value of %d bits is %lld.",
 					   binding->options->bits,
 					   (long long) binding->options->max_counter),
-			 errhint("Use a new sequence with more bits.")));
+			 hint_at_bits(binding)));
 }
 
 /* What an access method of another library must not give. */
@@ -279,7 +287,7 @@ report_exhausted(SkBinding *binding)
 					   SK_MAX_ATTEMPTS),
 			 !sk_range_is_empty(skipped) ?
 			 errhint("Make the skip range smaller, or use a new sequence with more bits.") :
-			 errhint("Use a new sequence with more bits.")));
+			 hint_at_bits(binding)));
 }
 
 /*
