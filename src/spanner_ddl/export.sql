@@ -994,7 +994,7 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT CASE WHEN q.query IS NULL
-              THEN format('-- %s has no such query: ',
+              THEN format('-- query not written for %s: ',
                           CASE dialect WHEN 'googlesql' THEN 'GoogleSQL' ELSE 'Spanner' END)
               ELSE '' END
          || format('CREATE VIEW %s SQL SECURITY %s AS %s',
