@@ -238,6 +238,12 @@ CREATE INDEX ON parted1 (a);
 SELECT count(*) FROM spanner.advise('parted', 'one_server') WHERE rule = 'reference_unindexed';
 CREATE INDEX ON parted2 (a);
 SELECT count(*) FROM spanner.advise('parted', 'one_server') WHERE rule = 'reference_unindexed';
+-- a key of each is enough, but on a system without partitions
+ALTER TABLE parted1 ADD PRIMARY KEY (region);
+SELECT count(*) FROM spanner.advise('parted', 'splits') WHERE rule = 'key_missing';
+ALTER TABLE parted2 ADD PRIMARY KEY (region);
+SELECT t, (SELECT count(*) FROM spanner.advise('parted', t) WHERE rule = 'key_missing')
+  FROM unnest('{one_server,splits,spanner}'::text[]) t;
 
 -- an index that a suggested key makes superfluous goes with it
 CREATE TABLE page (url text NOT NULL, a bigint NOT NULL REFERENCES single ON DELETE CASCADE);

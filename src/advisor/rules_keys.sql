@@ -345,6 +345,11 @@ BEGIN ATOMIC
                     d.columns) END AS fix) f
    WHERE t.pkey IS NULL AND t.can_have_key
      AND NOT spanner_internal.is_migration_table(t.relname)
+     -- splits have a key each
+     AND (t.target = ANY ('{one_server,splits}') AND t.relkind = 'p'
+          AND (SELECT bool_and(EXISTS (SELECT FROM pg_index x
+                                        WHERE x.indrelid = h.inhrelid AND x.indisprimary))
+                 FROM pg_inherits h WHERE h.inhparent = t.relid)) IS NOT TRUE
      -- a table of one row: a constant or a column that is checked to be one is unique
      AND NOT EXISTS (
        SELECT FROM pg_index x
