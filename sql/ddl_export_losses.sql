@@ -106,6 +106,9 @@ CREATE VIEW hidden AS SELECT id FROM times WHERE i IS NULL;
 CREATE VIEW of_hidden AS SELECT id FROM hidden;
 CREATE MATERIALIZED VIEW filled AS SELECT 1 AS a;
 CREATE VIEW of_filled AS SELECT a FROM filled;
+CREATE FOREIGN DATA WRAPPER regress_lost;
+CREATE SERVER regress_lost FOREIGN DATA WRAPPER regress_lost;
+CREATE FOREIGN TABLE away (a int) SERVER regress_lost;
 CREATE FUNCTION own(bigint) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT $1';
 CREATE VIEW called AS SELECT own(id) AS id FROM times;
 CREATE VIEW ours AS SELECT spanner.bit_reverse(id, false) AS id FROM times;
@@ -132,6 +135,7 @@ CREATE TEMP TABLE written AS SELECT 'googlesql' AS dialect, s FROM spanner.spann
   UNION ALL SELECT 'postgresql', s FROM spanner.spanner_ddl(schema => 'lost', dialect => 'postgresql') s;
 DROP PUBLICATION lost_stream;
 DROP SCHEMA lost CASCADE;
+DROP FOREIGN DATA WRAPPER regress_lost CASCADE;
 SELECT spanner.execute_ddl(:'google');
 SELECT s FROM written WHERE dialect = 'googlesql' AND s !~ '^--' EXCEPT SELECT s FROM spanner.spanner_ddl(schema => 'lost') s;
 DROP PUBLICATION lost_stream;

@@ -1101,12 +1101,16 @@ BEGIN
   ELSIF relkind = 'v' THEN
     RETURN NEXT spanner_internal.ddl_statement(
       spanner_internal.ddl_view(relation, dialect), dialect);
-  ELSIF relkind = 'S' THEN
+  ELSIF relkind IN ('S', 'm', 'f') THEN
     RETURN NEXT spanner_internal.ddl_statement(coalesce(
-      'CREATE SEQUENCE ' || spanner_internal.ddl_relation(relation, dialect) || ' '
-        || spanner_internal.ddl_sequence(relation, dialect),
-      format('-- sequence %s is not of the kind bit_reversed_positive with 63 bits', relation)),
-      dialect);
+      CASE relkind WHEN 'S' THEN
+        'CREATE SEQUENCE ' || spanner_internal.ddl_relation(relation, dialect) || ' '
+          || spanner_internal.ddl_sequence(relation, dialect) END,
+      '-- ' || format(
+        CASE relkind
+          WHEN 'S' THEN 'sequence %s is not of the kind bit_reversed_positive with 63 bits'
+          WHEN 'm' THEN '%s is a materialized view, which Spanner has not'
+          ELSE '%s is a foreign table, which Spanner has not' END, relation)), dialect);
   ELSE
     RAISE EXCEPTION '"%" is no table, view or sequence', relation
       USING ERRCODE = 'wrong_object_type';
@@ -1157,7 +1161,7 @@ BEGIN
       SELECT 2, o.path, o.oid FROM ordered o
        UNION ALL
       SELECT 4, ARRAY[lpad(c.oid::text, 10, '0')], c.oid FROM pg_class c
-       WHERE c.relnamespace = schema AND c.relkind = 'v'
+       WHERE c.relnamespace = schema AND c.relkind IN ('v', 'm', 'f') AND NOT c.relispartition
          AND NOT EXISTS (SELECT FROM pg_rewrite r
                            JOIN pg_depend d
                              ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
