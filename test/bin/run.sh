@@ -182,7 +182,7 @@ installcheck()
 
 # A statement takes a hundred times as long without its caches.  So there are a
 # few short tests of each module, and the extensions are created before.
-discard_tests="keys_shard_id sequence_default_kind sequence_identity_always sequence_redirect ddl_execute"
+discard_tests="keys_shard_id sequence_default_kind sequence_identity_always sequence_redirect ddl_queries"
 discard_tests+=" allocator_series_errors allocator_roles allocator_on_commit planner_fill_shard planner_merge"
 discard()
 {
