@@ -16,12 +16,14 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_database.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "commands/seclabel.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_type.h"
@@ -80,7 +82,7 @@ static void alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool 
 static void drop_column(SkAlter *table, SkAction *action);
 static void drop_synonym(SkAlter *table, SkAction *action);
 static AttrNumber find_column(SkAlter *table, SkAction *action);
-static char *identity_sequence(SkAlter *table, AttrNumber column);
+static Oid	identity_sequence(SkAlter *table, AttrNumber column);
 static bool is_identity(SkAlter *table, SkAction *action);
 static void alter_column(SkAlter *table, SkAction *action);
 static void check_nullability(SkAlter *table, SkAction *action, bool not_null);
@@ -577,34 +579,33 @@ find_column(SkAlter *table, SkAction *action)
 /*
  * The sequence of an identity column.
  *
- * Its default says which; NULL if the column does not own that one.
+ * Its default says which; InvalidOid if the column does not own that one.
  */
-static char *
+static Oid
 identity_sequence(SkAlter *table, AttrNumber column)
 {
-	return sk_query_text(psprintf("SELECT s.seqid FROM spanner_internal.column_sequence('%u', '%d') s (seqid)"
-								  " JOIN pg_catalog.pg_depend d ON d.classid OPERATOR(pg_catalog.=) '%u'"
-								  " AND d.objid OPERATOR(pg_catalog.=) s.seqid"
-								  " AND d.refclassid OPERATOR(pg_catalog.=) d.classid"
-								  " AND d.refobjid OPERATOR(pg_catalog.=) '%u'"
-								  " AND d.refobjsubid OPERATOR(pg_catalog.=) '%d'"
-								  " AND d.deptype OPERATOR(pg_catalog.=) ANY ('{a,i}')",
-								  table->relid, column, RelationRelationId, table->relid, column));
+	char	   *text = sk_query_text(psprintf("SELECT spanner_internal.column_sequence('%u', '%d')::pg_catalog.oid",
+											  table->relid, column));
+	Oid			seqid = text ? atooid(text) : InvalidOid;
+	Oid			owner;
+	int32		owned;
+
+	if (OidIsValid(seqid) &&
+		(sequenceIsOwned(seqid, DEPENDENCY_AUTO, &owner, &owned) ||
+		 sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &owner, &owned)) &&
+		owner == table->relid && owned == column)
+		return seqid;
+	return InvalidOid;
 }
 
 /* Does a column take values from a sequence of its own that has a kind? */
 static bool
 is_identity(SkAlter *table, SkAction *action)
 {
-	char	   *sequence = identity_sequence(table, find_column(table, action));
+	Oid			seqid = identity_sequence(table, find_column(table, action));
+	ObjectAddress sequence = {RelationRelationId, seqid};
 
-	return sequence != NULL &&
-		sk_query_text(psprintf("SELECT 1 FROM pg_catalog.pg_seclabel s"
-							   " WHERE s.objoid OPERATOR(pg_catalog.=) %s::pg_catalog.regclass"
-							   " AND s.classoid OPERATOR(pg_catalog.=) '%u'"
-							   " AND s.objsubid OPERATOR(pg_catalog.=) '0'"
-							   " AND s.provider OPERATOR(pg_catalog.=) '%s'",
-							   quote_literal_cstr(sequence), RelationRelationId, SK_EXTENSION)) != NULL;
+	return OidIsValid(seqid) && GetSecurityLabel(&sequence, SK_EXTENSION) != NULL;
 }
 
 /* ALTER COLUMN name type ..., which says how all of the column shall be. */
@@ -868,7 +869,7 @@ alter_identity(SkAlter *table, const SkAction *action)
 	SkDdlClause *first = linitial(clauses);
 	SkDdlChange change = {0};
 	AttrNumber	column = get_attnum(table->relid, action->name);
-	char	   *name;
+	Oid			seqid;
 
 	if (list_length(clauses) > 1)
 		SK_DDL_ERROR(ddl, ((SkDdlClause *) lsecond(clauses))->at, ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -881,12 +882,12 @@ alter_identity(SkAlter *table, const SkAction *action)
 		SK_DDL_ERROR(ddl, action->at, ERRCODE_UNDEFINED_COLUMN,
 					 errmsg("column \"%s\" of relation \"%s\" does not exist",
 							action->name, get_rel_name(table->relid)));
-	name = identity_sequence(table, column);
-	if (name == NULL)
+	seqid = identity_sequence(table, column);
+	if (!OidIsValid(seqid))
 		SK_DDL_ERROR(ddl, action->at, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("Column is not an identity column in table %s: %s",
 							get_rel_name(table->relid), action->name));
-	sk_ddl_change_sequence(ddl, name, &change);
+	sk_ddl_change_sequence(ddl, sk_ddl_relation(seqid), &change);
 }
 
 /* The call that names the sequence of a column. */

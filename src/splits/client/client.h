@@ -125,7 +125,6 @@ extern void end_replication(Move *m);
 /* moves.c */
 extern Move *reload(const char *move);
 extern Move *begin_record(const char *sql, int count, const char *const *args);
-extern void lock_table_of(const char *relation);
 extern void move_split(const char *split);
 extern void abandon_split(const char *split);
 extern void list_moves(void);

@@ -64,15 +64,13 @@ read_move(PGresult * result)
 	return found ? m : NULL;
 }
 
-/* The move of a split that has begun; its name may be that of a table of the move. */
+/* The move of a split that has begun. */
 static Move *
-find_move(const char *relation)
+find_move(const char *partition)
 {
-	return read_move(query(&here, psprintf("SELECT %s FROM spanner_internal.own_record r\n"
-										   " WHERE r.parent IS NOT NULL AND (r.partition = $1::oid OR (r.nspname, r.name) IN (\n"
-										   "   SELECT n.nspname, c.relname FROM pg_class c\n"
-										   "     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::oid))",
-										   record_columns), ARGS(relation)));
+	return read_move(query(&here, psprintf("SELECT %s FROM spanner_internal.own_record\n"
+										   " WHERE parent IS NOT NULL AND partition = $1::oid",
+										   record_columns), ARGS(partition)));
 }
 
 Move *
@@ -96,25 +94,6 @@ begin_record(const char *sql, int count, const char *const *args)
 	if (!options.dry_run)
 		PQclear(query(&here, "COMMIT", NO_ARGS));
 	return m;
-}
-
-/*
- * One move at a time for a table.  The server frees the lock when the program has
- * ended, but takes a moment to notice that: so one that has just ended is waited for.
- */
-void
-lock_table_of(const char *relation)
-{
-	int			tries = 20;
-
-	while (!query_bool(&here, "SELECT pg_try_advisory_lock(1936746611::bigint << 32\n"
-					   "  | coalesce(spanner_internal.parent_of($1::oid)::oid, $1::oid)::bigint)", ARGS(relation)))
-	{
-		if (--tries == 0)
-			fail_with(EXIT_FAILED, NULL, "Wait until it has ended.",
-					  "another move, copy or statement for this table is under way");
-		pg_usleep(100 * 1000);
-	}
 }
 
 /* What was asked for must be the move that has begun; without --to that is any. */
@@ -381,7 +360,6 @@ move_split(const char *split)
 	const char *target = options.target;
 	Move	   *m;
 
-	lock_table_of(split);
 	m = find_move(split);
 	if (m != NULL)
 		check_same_move(m);
@@ -407,7 +385,6 @@ abandon_split(const char *split)
 {
 	Move	   *m;
 
-	lock_table_of(split);
 	m = find_move(split);
 	if (m == NULL && end_copies(split))
 		return;

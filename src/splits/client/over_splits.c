@@ -63,7 +63,6 @@ copy_table(const char *table)
 {
 	PGresult   *names;
 
-	lock_table_of(table);
 	PQclear(query(&here, "SELECT spanner_internal.check_copied_table($1::oid)", ARGS(table)));
 	names = query(&here, "SELECT s FROM unnest(coalesce(string_to_array($1, ',')::name[],\n"
 				  "  ARRAY(SELECT spanner_internal.servers_with_splits()))) s", ARGS(options.servers));
@@ -223,7 +222,6 @@ run_over_splits(const char *table, const char *statement)
 
 	char	   *move;
 
-	lock_table_of(table);
 	move = query_value(&here, "SELECT move FROM spanner_internal.begun_moves WHERE parent = $1::oid", ARGS(table));
 	if (move != NULL)
 		fail("a move of a split of this table has begun: end it with \"spanner_splits move %s\" first", move);

@@ -45,6 +45,8 @@ static const char try_help[] = "Try \"spanner_splits --help\" for more informati
 static void usage(void);
 static void read_options(int argc, char **argv);
 static char *find_relation(const char *name);
+static void lock_table_of(const char *relation);
+static char *find_and_lock(const char *name);
 static void ask(const char *what, const char *name);
 static void perform_command(int count, char **words);
 
@@ -140,23 +142,62 @@ read_options(int argc, char **argv)
 }
 
 /*
- * A name as the user's search path finds it, before that is set to another, or
- * the partition of a move, which may have been dropped.
+ * A name as the user's search path finds it, before that is set to another.  Each
+ * table of a move, which may have been dropped, stands for the partition that it began with.
  */
 static char *
 find_relation(const char *name)
 {
-	char	   *oid = query_value(&here, "SELECT coalesce(pg_catalog.to_regclass($1)::pg_catalog.oid, (\n"
+	char	   *oid = query_value(&here, "SELECT coalesce((\n"
+								  "  SELECT partition FROM spanner_internal.own_record WHERE parent IS NOT NULL\n"
+								  "     AND pg_catalog.to_regclass(pg_catalog.format('%I.%I', nspname, name))\n"
+								  "       OPERATOR(pg_catalog.=) pg_catalog.to_regclass($1)),\n"
+								  "  pg_catalog.to_regclass($1)::pg_catalog.oid, (\n"
 								  "  SELECT partition FROM spanner_internal.own_record\n"
 								  "   WHERE $1 OPERATOR(pg_catalog.=) ANY (ARRAY[move::pg_catalog.text, name::pg_catalog.text,\n"
 								  "     pg_catalog.format('%I.%I', nspname, name)]) LIMIT 1))", ARGS(name));
 
 	if (oid == NULL)
 		fail("relation \"%s\" does not exist", plain(name));
-	prepare_session(&here);
-	/* nothing of it stays */
-	if (options.dry_run)
-		PQclear(query(&here, "BEGIN", NO_ARGS));
+	return oid;
+}
+
+/*
+ * One move at a time for a table.  The server frees the lock when the program has
+ * ended, but takes a moment to notice that: so one that has just ended is waited for.
+ */
+static void
+lock_table_of(const char *relation)
+{
+	int			tries = 20;
+
+	while (!query_bool(&here, "SELECT pg_catalog.pg_try_advisory_lock(pg_catalog.int8or(pg_catalog.int8shl(1936746611, 32),\n"
+					   "  coalesce((SELECT parent FROM spanner_internal.own_record\n"
+					   "             WHERE partition OPERATOR(pg_catalog.=) $1::pg_catalog.oid AND parent IS NOT NULL),\n"
+					   "    spanner_internal.parent_of($1::pg_catalog.oid), $1::pg_catalog.oid)::pg_catalog.oid::pg_catalog.int8))",
+					   ARGS(relation)))
+	{
+		if (--tries == 0)
+			fail_with(EXIT_FAILED, NULL, "Wait until it has ended.",
+					  "another move, copy or statement for this table is under way");
+		pg_usleep(100 * 1000);
+	}
+}
+
+/*
+ * Lock the table of a relation, and return its OID.  What ran meanwhile may have put
+ * another one in its place, so the name is looked up again under the lock.
+ */
+static char *
+find_and_lock(const char *name)
+{
+	char	   *oid;
+
+	do
+	{
+		oid = find_relation(name);
+		lock_table_of(oid);
+	} while (strcmp(oid, find_relation(name)) != 0);
 	return oid;
 }
 
@@ -189,9 +230,14 @@ perform_command(int count, char **words)
 		fail("there is no command \"%s\" with %d arguments", plain(verb), count - 1);
 	else
 	{
-		char	   *relation = find_relation(name);
+		char	   *relation;
 
 		ask(verb, name);
+		relation = find_and_lock(name);
+		prepare_session(&here);
+		/* nothing of it stays */
+		if (options.dry_run)
+			PQclear(query(&here, "BEGIN", NO_ARGS));
 		if (is_run)
 			run_over_splits(relation, words[2]);
 		else if (strcmp(verb, "move") == 0)
