@@ -375,7 +375,12 @@ check_change(SkSequence *seq, const SkSequenceChange *change)
 		sk_check_references(seq, new->options->bits);
 	/* what other nodes may have given counts as given */
 	sk_find_nodes(seq);
-	if (new != NULL && (seq->kind == NULL || change->restarts) &&
+
+	/*
+	 * what Citus sends has the counters of a worker, which can give no narrow
+	 * ids
+	 */
+	if (new != NULL && (seq->kind == NULL || change->restarts) && !sk_sent_by_citus() &&
 		(change->restarts ? change->counter : seq->next) > new->options->max_counter)
 		ereport(ERROR,
 				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),

@@ -36,13 +36,13 @@ my %sequence = (
 # Rows that were there before, and those of before a sequence got more bits.
 my (%had, %widened);
 
-# What is the same on all nodes, of a sequence.
+# What is the same on all nodes, of a sequence: each has a range of counters, in which the kind begins.
 sub labels
 {
 	my ($node) = @_;
 
 	return query($node, q{
-		SELECT string_agg(c.relname || ': ' || l.label, E'\n' ORDER BY c.relname)
+		SELECT string_agg(c.relname || ': ' || regexp_replace(l.label, ', since=\d+', ''), E'\n' ORDER BY c.relname)
 		  FROM pg_class c LEFT JOIN pg_seclabel l ON l.objoid = c.oid AND l.objsubid = 0
 		 WHERE c.relkind = 'S' AND c.relnamespace = 'public'::regnamespace});
 }
@@ -157,7 +157,7 @@ query($coordinator, q{
 	SELECT create_distributed_table('moved', 'id')});
 $widened{session} = { rows => 3 * $rows, last => 2**52 - 2 };
 is(labels($_), labels($coordinator), 'labels of ' . $_->name . ' after changes') foreach @workers, $late;
-like(labels($late), qr/^session_id_seq: bit_reversed_positive\(bits=63, skip_range_min=1/m, 'more bits');
+like(labels($late), qr/^session_id_seq: bit_reversed_positive\(bits=63, given=1\.\.4503599627370494/m, 'more bits');
 like(labels($late), qr/^late_ids: .*skip_range_min=5/m, 'another skip range');
 like(labels($late), qr/^serial_id_seq: .*skip_range_min=7/m, 'a label that a user sets');
 insert_rows(@nodes, $late);

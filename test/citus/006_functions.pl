@@ -136,6 +136,11 @@ query($coordinator, "SELECT spanner.alter_sequence('back_id_seq', kind => 'local
 query($workers[1], 'INSERT INTO back (n) SELECT generate_series(1, 17000)');
 is(query($coordinator, 'SELECT count(*), count(DISTINCT id) FROM back'), '26000|26000', 'no id twice after a kind');
 query($coordinator, "SELECT spanner.alter_sequence('synced_id_seq', kind => 'local')");
-is(label($_, 'synced_id_seq'), '', 'no kind on ' . $_->name) foreach @nodes;
+like(label($_, 'synced_id_seq'), qr/^local\(former=bit_reversed_positive/, 'no kind on ' . $_->name) foreach @nodes;
+
+# The former kind comes back, and goes on where it was.
+query($coordinator, "SELECT spanner.alter_sequence('back_id_seq', kind => 'bit_reversed_positive')");
+query($_, 'INSERT INTO back (n) SELECT generate_series(1, 5000)') foreach @nodes;
+is(query($coordinator, 'SELECT count(*), count(DISTINCT id) FROM back'), '41000|41000', 'nor after it has come back');
 
 done_testing();
