@@ -84,7 +84,8 @@ start_way()
 	[ ! -e "$cluster_dir/data" ] || cluster_ctl -m immediate stop
 	rm -rf "$cluster_dir/data"
 	[ "$way" = plain ] || [ "$way" = control ] || preload+=,spanner_keys
-	cluster_create fsync=off shared_preload_libraries=$preload cron.database_name=contrib_regression
+	cluster_create fsync=off shared_preload_libraries=$preload cron.database_name=contrib_regression \
+		max_locks_per_transaction=2000
 	psql -Xq -c 'SET allow_in_place_tablespaces = on' -c "CREATE TABLESPACE testts LOCATION ''" -c 'CREATE DATABASE template'
 	case $way in
 		plain) ;;
@@ -130,7 +131,8 @@ run_extension()
 		elif ! cmp -s "$dir/expected/$test.out" "$dir/results/$test.out"
 		then
 			outcome=failed
-			text=$(diff "$dir/expected/$test.out" "$dir/results/$test.out" 2>&1 | grep -m 1 '^[^0-9]')
+			diff "$dir/expected/$test.out" "$dir/results/$test.out" > "$results/extensions.$way.$name.$test.diff" 2>&1
+			text=$(grep -m 1 '^[^0-9]' "$results/extensions.$way.$name.$test.diff")
 		fi
 		printf '%s\t%s\t%s\n' $outcome "$name/$test" "${text:+output: $text}" >> "$results/extensions.$way"
 	done
