@@ -93,9 +93,11 @@ BEGIN
   RETURN QUERY
     SELECT spanner_internal.find_relation(m.nspname, m.name), NULL::name, 'move has begun',
            concat('spanner_splits move ', m.move, ' goes on with it',
-                  CASE WHEN NOT m.swapped THEN ', abandon ' || m.move || ' undoes it' END)
+                  CASE WHEN NOT m.swapped THEN ', abandon ' || m.move || ' undoes it' END,
+                  CASE WHEN m.performer <> current_user
+                       THEN format('; role "%s" has begun it', m.performer) END)
       FROM spanner_internal.begun_moves m
-     WHERE m.parent = relation
+     WHERE m.parent IN (SELECT p.relid FROM pg_partition_tree(relation) p)
      ORDER BY 1;
   FOR part IN
     SELECT x.*, row_number() OVER (PARTITION BY x.server ORDER BY x.split) = 1 AS is_first

@@ -40,13 +40,57 @@ SELECT * FROM spanner.split_record r WHERE r.performer = current_user
   WITH CASCADED CHECK OPTION;
 GRANT SELECT, INSERT, UPDATE, DELETE ON spanner_internal.own_record TO PUBLIC;
 
--- Moves of whoever may act as the owner of the table; without values of rows.
+-- One's own moves, and those of whoever may act as the owner of the table and its partition;
+-- without values of rows.
 CREATE VIEW spanner_internal.begun_moves AS
-SELECT r.performer, r.move, r.partition, r.parent, r.nspname, r.name, r.swapped
+SELECT r.performer, p.oid AS role, r.move, r.partition, r.parent, r.nspname, r.name, r.high, r.made,
+       r.swapped
   FROM spanner.split_record r
-  JOIN pg_class c ON c.oid = r.parent
-  JOIN pg_roles p ON p.rolname = r.performer AND pg_has_role(p.oid, c.relowner, 'USAGE');
+  JOIN pg_roles p ON p.rolname = r.performer
+  LEFT JOIN pg_class c ON c.oid = r.parent
+ WHERE r.parent IS NOT NULL
+   AND (r.performer = current_user
+        OR pg_has_role(p.oid, c.relowner, 'USAGE')
+           AND NOT EXISTS (SELECT
+                             FROM pg_class x
+                            WHERE x.oid = r.partition
+                              AND NOT pg_has_role(p.oid, x.relowner, 'USAGE')));
 GRANT SELECT ON spanner_internal.begun_moves TO PUBLIC;
+
+-- What a name means to the program, on the search path of the user, and the key of the advisory
+-- lock for its table, which is that of the outermost one.  Each table of a move, which may have
+-- been dropped, stands for the partition that the move began with.
+CREATE FUNCTION spanner_internal.find_split(given text, OUT partition oid, OUT lock_key bigint)
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+BEGIN ATOMIC
+  SELECT x.oid, 1936746611::bigint << 32
+                | coalesce(pg_partition_root(x.parent), x.parent)::oid::bigint
+    FROM (SELECT to_regclass(given)::oid) t (oid)
+   CROSS JOIN LATERAL (
+     SELECT 1, m.partition, m.parent
+       FROM pg_class c
+       JOIN pg_namespace n ON n.oid = c.relnamespace
+       JOIN spanner_internal.begun_moves m
+         ON c.oid = m.partition OR c.oid = ANY (m.made)
+            OR n.nspname = m.nspname AND c.relname IN (m.name, m.high)
+               AND (m.swapped OR NOT EXISTS (SELECT FROM pg_class d WHERE d.oid = m.partition))
+      WHERE c.oid = t.oid
+        AND (m.performer = current_user OR pg_has_role(m.role, c.relowner, 'USAGE'))
+     UNION ALL
+     SELECT 2, t.oid, t.oid
+     UNION ALL
+     SELECT 3, r.partition, coalesce(r.parent, r.partition)
+       FROM spanner_internal.own_record r
+      WHERE ARRAY[given, lower(given)] && ARRAY[r.move::text, r.name::text, quote_ident(r.name),
+                                                format('%I.%I', r.nspname, r.name)]
+     UNION ALL
+     SELECT 4, m.partition, m.parent
+       FROM spanner_internal.begun_moves m
+      WHERE m.move = given) x (n, oid, parent)
+   WHERE x.oid IS NOT NULL
+   ORDER BY x.n
+   LIMIT 1;
+END;
 
 -- Names are random: what has one is of that move.
 CREATE FUNCTION spanner_internal.new_move_name()
@@ -99,8 +143,6 @@ DECLARE
   part record;
   move constant name := spanner_internal.new_move_name();
   parts name[];
-  other name := (SELECT m.performer FROM spanner_internal.begun_moves m
-                  WHERE m.partition = begin_move.partition LIMIT 1);
 BEGIN
   SELECT * INTO c FROM pg_class WHERE oid = partition;
   SELECT * INTO part FROM spanner_internal.list_splits(parent) s WHERE s.partition = partition;
@@ -110,10 +152,6 @@ BEGIN
       HINT = CASE c.relkind WHEN 'p' THEN 'Name one of its partitions.'
         ELSE concat('spanner.adopt_table() makes a table a partitioned one with itself ',
                     'as the only partition.') END;
-  ELSIF other IS NOT NULL THEN
-    RAISE object_in_use USING
-      MESSAGE = format('role "%s" has begun a move of partition "%s"', other, c.relname),
-      HINT = 'Let that role end it.';
   ELSIF part.server IS NOT DISTINCT FROM target THEN
     RAISE invalid_parameter_value USING
       MESSAGE = format('partition "%s" is on that server already%s', c.relname,

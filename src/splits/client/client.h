@@ -125,6 +125,7 @@ extern void end_replication(Move *m);
 /* moves.c */
 extern Move *reload(const char *move);
 extern Move *begin_record(const char *sql, int count, const char *const *args);
+extern void check_no_move(const char *table);
 extern void move_split(const char *split);
 extern void abandon_split(const char *split);
 extern void list_moves(void);

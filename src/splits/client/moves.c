@@ -64,13 +64,35 @@ read_move(PGresult * result)
 	return found ? m : NULL;
 }
 
-/* The move of a split that has begun. */
+/*
+ * The move of a split that has begun.  A program that was killed may have sent the
+ * COMMIT of its swap: the row lock waits until that has ended.
+ */
 static Move *
 find_move(const char *partition)
 {
+	PGresult   *other = query(&here, "SELECT performer, name FROM spanner_internal.begun_moves\n"
+							  " WHERE partition = $1::oid AND performer <> current_user", ARGS(partition));
+
+	if (PQntuples(other) > 0)
+		fail_with(EXIT_FAILED, NULL, "Let that role end it.", "role \"%s\" has begun a move of \"%s\"",
+				  plain(PQgetvalue(other, 0, 0)), plain(PQgetvalue(other, 0, 1)));
+	PQclear(other);
 	return read_move(query(&here, psprintf("SELECT %s FROM spanner_internal.own_record\n"
-										   " WHERE parent IS NOT NULL AND partition = $1::oid",
+										   " WHERE parent IS NOT NULL AND partition = $1::oid FOR UPDATE",
 										   record_columns), ARGS(partition)));
+}
+
+/* Nothing else is done to a table while one of its splits, or it, moves. */
+void
+check_no_move(const char *table)
+{
+	char	   *move = query_value(&here, "SELECT move FROM spanner_internal.begun_moves\n"
+								   " WHERE partition = $1::oid OR parent IN (SELECT relid FROM pg_partition_tree($1::oid))",
+								   ARGS(table));
+
+	if (move != NULL)
+		fail("a move of a split of this table has begun: end it with \"spanner_splits move %s\" first", move);
 }
 
 Move *
@@ -177,7 +199,8 @@ swap_command(Server *session, const char *sql, int count, const char *const *arg
 /*
  * One try.  This session holds the locks, and another one asks the source.  The
  * server ends the session if the program does not go on, so nobody else waits
- * longer for it.
+ * longer for it.  When the record is locked, the program has to have its lock
+ * still: who gets that later waits for the record.
  */
 static bool
 try_swap(Move *m)
@@ -197,6 +220,7 @@ try_swap(Move *m)
 		swap_command(session, "SELECT set_config('lock_timeout', '300ms', true), set_config('statement_timeout', '2s', true),\n"
 					 "  set_config('idle_in_transaction_session_timeout', '2s', true)", NO_ARGS) &&
 		swap_command(session, "SELECT spanner_internal.begin_swap($1)", ARGS(m->move)) &&
+		swap_command(&here, "SELECT", NO_ARGS) &&
 		is_alike(m) &&
 		(m->is_empty ? has_no_rows(m) : await_position(from, m, until)) &&
 		swap_command(session, "SELECT spanner_internal.end_swap($1)", ARGS(m->move)) &&

@@ -42,10 +42,11 @@ create_splits(const char *table)
 			PQclear(query(&here, make, ARGS(table, servers, options.splits, options.bits, options.key)));
 	}
 	/* those that are here, and one whose move has not ended */
-	splits = query(&here, "SELECT s.partition::oid, (string_to_array($2, ','))[1 + (s.split - 1) % cardinality(string_to_array($2, ','))]\n"
-				   "  FROM spanner_internal.list_splits($1::oid) s JOIN pg_class c ON c.oid = s.partition\n"
+	splits = query(&here, "SELECT f.partition, (string_to_array($2, ','))[1 + (s.split - 1) % cardinality(string_to_array($2, ','))]\n"
+				   "  FROM spanner_internal.list_splits($1::oid) s\n"
+				   " CROSS JOIN spanner_internal.find_split(s.partition::text) f\n"
 				   " WHERE s.server IS NULL OR EXISTS (\n"
-				   "   SELECT FROM spanner_internal.own_record r WHERE r.parent = $1::oid AND r.name = c.relname) ORDER BY s.split",
+				   "   SELECT FROM spanner_internal.begun_moves m WHERE m.partition = f.partition) ORDER BY s.split",
 				   ARGS(table, servers));
 	for (int i = 0; i < PQntuples(splits); i++)
 	{
@@ -63,6 +64,7 @@ copy_table(const char *table)
 {
 	PGresult   *names;
 
+	check_no_move(table);
 	PQclear(query(&here, "SELECT spanner_internal.check_copied_table($1::oid)", ARGS(table)));
 	names = query(&here, "SELECT s FROM unnest(coalesce(string_to_array($1, ',')::name[],\n"
 				  "  ARRAY(SELECT spanner_internal.servers_with_splits()))) s", ARGS(options.servers));
@@ -220,11 +222,7 @@ run_over_splits(const char *table, const char *statement)
 {
 	PGresult   *tables;
 
-	char	   *move;
-
-	move = query_value(&here, "SELECT move FROM spanner_internal.begun_moves WHERE parent = $1::oid", ARGS(table));
-	if (move != NULL)
-		fail("a move of a split of this table has begun: end it with \"spanner_splits move %s\" first", move);
+	check_no_move(table);
 	options.at = statement;
 	tables = tables_of(table);
 	/* all servers answer before the first one runs it */

@@ -44,8 +44,6 @@ static const char try_help[] = "Try \"spanner_splits --help\" for more informati
 
 static void usage(void);
 static void read_options(int argc, char **argv);
-static char *find_relation(const char *name);
-static void lock_table_of(const char *relation);
 static char *find_and_lock(const char *name);
 static void ask(const char *what, const char *name);
 static void perform_command(int count, char **words);
@@ -142,63 +140,37 @@ read_options(int argc, char **argv)
 }
 
 /*
- * A name as the user's search path finds it, before that is set to another.  Each
- * table of a move, which may have been dropped, stands for the partition that it began with.
- */
-static char *
-find_relation(const char *name)
-{
-	char	   *oid = query_value(&here, "SELECT coalesce((\n"
-								  "  SELECT partition FROM spanner_internal.own_record WHERE parent IS NOT NULL\n"
-								  "     AND pg_catalog.to_regclass(pg_catalog.format('%I.%I', nspname, name))\n"
-								  "       OPERATOR(pg_catalog.=) pg_catalog.to_regclass($1)),\n"
-								  "  pg_catalog.to_regclass($1)::pg_catalog.oid, (\n"
-								  "  SELECT partition FROM spanner_internal.own_record\n"
-								  "   WHERE $1 OPERATOR(pg_catalog.=) ANY (ARRAY[move::pg_catalog.text, name::pg_catalog.text,\n"
-								  "     pg_catalog.format('%I.%I', nspname, name)]) LIMIT 1))", ARGS(name));
-
-	if (oid == NULL)
-		fail("relation \"%s\" does not exist", plain(name));
-	return oid;
-}
-
-/*
- * One move at a time for a table.  The server frees the lock when the program has
- * ended, but takes a moment to notice that: so one that has just ended is waited for.
- */
-static void
-lock_table_of(const char *relation)
-{
-	int			tries = 20;
-
-	while (!query_bool(&here, "SELECT pg_catalog.pg_try_advisory_lock(pg_catalog.int8or(pg_catalog.int8shl(1936746611, 32),\n"
-					   "  coalesce((SELECT parent FROM spanner_internal.own_record\n"
-					   "             WHERE partition OPERATOR(pg_catalog.=) $1::pg_catalog.oid AND parent IS NOT NULL),\n"
-					   "    spanner_internal.parent_of($1::pg_catalog.oid), $1::pg_catalog.oid)::pg_catalog.oid::pg_catalog.int8))",
-					   ARGS(relation)))
-	{
-		if (--tries == 0)
-			fail_with(EXIT_FAILED, NULL, "Wait until it has ended.",
-					  "another move, copy or statement for this table is under way");
-		pg_usleep(100 * 1000);
-	}
-}
-
-/*
- * Lock the table of a relation, and return its OID.  What ran meanwhile may have put
- * another one in its place, so the name is looked up again under the lock.
+ * What a name means, as the user's search path finds it, before that is set to
+ * another.  One move at a time for a table: the name is looked up again under the
+ * lock, since what ran meanwhile may have put another relation in its place.  The
+ * server frees the lock when a program has ended, but takes a moment to notice
+ * that: so one that has just ended is waited for.
  */
 static char *
 find_and_lock(const char *name)
 {
-	char	   *oid;
+	char	   *locked = NULL;
+	int			tries = 20;
 
-	do
+	for (;;)
 	{
-		oid = find_relation(name);
-		lock_table_of(oid);
-	} while (strcmp(oid, find_relation(name)) != 0);
-	return oid;
+		PGresult   *found = query(&here, "SELECT partition, lock_key FROM spanner_internal.find_split($1)", ARGS(name));
+		char	   *partition = get_text(found, 0, 0);
+		char	   *key = get_text(found, 0, 1);
+
+		PQclear(found);
+		if (partition == NULL)
+			fail("relation \"%s\" does not exist", plain(name));
+		if (locked != NULL && strcmp(locked, key) == 0)
+			return partition;
+		if (query_bool(&here, "SELECT pg_catalog.pg_try_advisory_lock($1)", ARGS(key)))
+			locked = key;
+		else if (--tries == 0)
+			fail_with(EXIT_FAILED, NULL, "Wait until it has ended.",
+					  "another move, copy or statement for this table is under way");
+		else
+			pg_usleep(100 * 1000);
+	}
 }
 
 /* Ask before anything is changed, if there is somebody to ask. */
