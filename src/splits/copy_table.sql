@@ -73,6 +73,9 @@ BEGIN
   IF t.relkind <> 'r' OR t.relpersistence <> 'p' OR t.relispartition THEN
     RAISE wrong_object_type USING MESSAGE = format('"%s" is not a plain table', t.relname),
       HINT = 'Name a table that is neither partitioned, a partition, temporary nor unlogged.';
+  ELSIF NOT pg_has_role(t.relowner, 'USAGE') THEN
+    RAISE insufficient_privilege USING
+      MESSAGE = format('must be owner of table %s', t.relname);
   ELSIF NOT EXISTS (SELECT FROM pg_index i
                      WHERE i.indrelid = relation AND i.indisvalid
                        AND CASE t.relreplident WHEN 'd' THEN i.indisprimary

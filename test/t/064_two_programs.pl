@@ -157,6 +157,8 @@ value(q{CREATE TABLE strangers (); ALTER TABLE strangers OWNER TO stranger; SET 
 	INSERT INTO spanner_internal.own_record (move, partition, parent, made, nspname, name)
 	SELECT 'spanner_move_1', 'mine_p'::regclass, 'strangers'::regclass, ARRAY['mine_p'::regclass], 'public', 'mine_p'});
 ok(splits('move', 'mine_p', '--to', 'far'), 'a record of a stranger is in no way') or diag($err2);
+value('CREATE TABLE small (id int PRIMARY KEY)');
+refuses(qr/must be owner of table small/, '-U', 'stranger', 'copy', 'small', '--servers', 'far');
 value(q{DELETE FROM spanner.split_record WHERE move = 'spanner_move_1'});
 is(leftovers(), '0 0 0', 'nothing is left');
 
@@ -201,6 +203,22 @@ ok(!$run->finish, 'a program that has lost its session here ends');
 is(value('SELECT swapped FROM spanner.split_record'), 'f', 'before the swap');
 ok(splits('abandon', 'lost_p'), 'and nothing has moved') or diag($err2);
 is(value('SELECT count(*) FROM lost'), 100, 'all rows are there');
+
+# A server that does not find the source says so.
+make_table('astray');
+refuses(qr/server "far" has not found publication ".+": it has connected to another database/,
+	'move', 'astray_p', '--to', 'far', '--connection', $node{far}->connstr('other'));
+ok(splits('move', 'astray_p', '--to', 'far'), 'with the right connection it goes on') or diag($err2);
+
+# Settings of a role or database end neither a session nor what takes its time.
+make_table('idle');
+value(q{ALTER DATABASE postgres SET idle_session_timeout = '200ms'});
+ok(splits('move', 'idle_p', '--to', 'far', '--at', '51'), 'a copy takes longer than a session may be idle') or diag($err2);
+value(q{ALTER DATABASE postgres RESET ALL});
+there('far', q{ALTER DATABASE postgres SET statement_timeout = '2s'});
+ok(splits('move', 'idle_p', '--to', 'other'), 'each part moves') or diag($err2);
+ok(splits('run', 'idle', q{UPDATE {} SET v = 0 FROM pg_sleep(CASE current_database() WHEN 'postgres' THEN 2.5 ELSE 0 END)}, '--splits-only'), 'a statement may take its time') or diag($err2);
+there('far', 'ALTER DATABASE postgres RESET ALL');
 
 # Partitions are made, and the program stops after a swap.
 value('CREATE TABLE made (id bigint NOT NULL) PARTITION BY RANGE (id)');

@@ -163,7 +163,7 @@ prepare_session(Server *server)
 {
 	PQsetNoticeReceiver(server->conn, show_notice, server);
 	PQclear(query(server,
-				  "SELECT pg_catalog.set_config(s.name, s.value, false)\n"
+				  "SELECT pg_catalog.set_config(p.name, s.value, false)\n"
 				  "  FROM (VALUES ('search_path', 'pg_catalog, pg_temp'),\n"
 				  "               ('client_min_messages', 'warning'),\n"
 				  "               ('standard_conforming_strings', 'on'),\n"
@@ -174,8 +174,12 @@ prepare_session(Server *server)
 				  "               ('bytea_output', 'hex'),\n"
 				  "               ('lock_timeout', '2s'),\n"
 				  "               ('idle_in_transaction_session_timeout', '0'),\n"
+				  "               ('idle_session_timeout', '0'),\n"
+				  "               ('statement_timeout', '0'),\n"
+				  "               ('transaction_timeout', '0'),\n"
 				  "               ('client_connection_check_interval', '1s'),\n"
-				  "               ('synchronous_commit', 'on')) s (name, value)", NO_ARGS));
+				  "               ('synchronous_commit', 'on')) s (name, value)\n"
+				  "  JOIN pg_catalog.pg_settings p ON p.name OPERATOR(pg_catalog.=) s.name", NO_ARGS));
 }
 
 /* Nobody else gets what the environment says of this server. */

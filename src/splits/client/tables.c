@@ -359,7 +359,10 @@ has_slot(Move *m)
 					  " WHERE slot_name = $1 AND database = current_database())", ARGS(m->move));
 }
 
-/* Of the first copy: 'r' if it has ended, ' ' before it begins, NULL without a subscription. */
+/*
+ * Of the first copy: 'r' if it has ended, ' ' if the subscription has found no
+ * publication, NULL without a subscription.
+ */
 static char *
 copy_state(Move *m)
 {
@@ -415,7 +418,7 @@ subscribe(Move *m)
 	char	   *connection;
 	char	   *literal;
 
-	if (state != NULL && (state[0] == 'f' || !has_slot(m)))
+	if (state != NULL && (state[0] == 'f' || state[0] == ' ' || !has_slot(m)))
 	{
 		restart_copy(m);
 		state = NULL;
@@ -454,6 +457,9 @@ await_copy(Move *m)
 
 		if (state == NULL)
 			fail("%s: subscription \"%s\" is gone", place(m->to), m->move);
+		if (state[0] == ' ')
+			fail_with(EXIT_FAILED, NULL, "Run the same command again, with --connection as that server reaches the source.",
+					  "%s has not found publication \"%s\": it has connected to another database", place(m->to), m->move);
 		if (state[0] == 'r')
 			return;
 		if (query_bool(m->to, "SELECT EXISTS (SELECT FROM pg_stat_subscription\n"
