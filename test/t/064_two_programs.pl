@@ -220,6 +220,15 @@ ok(splits('move', 'idle_p', '--to', 'other'), 'each part moves') or diag($err2);
 ok(splits('run', 'idle', q{UPDATE {} SET v = 0 FROM pg_sleep(CASE current_database() WHEN 'postgres' THEN 2.5 ELSE 0 END)}, '--splits-only'), 'a statement may take its time') or diag($err2);
 there('far', 'ALTER DATABASE postgres RESET ALL');
 
+# A statement that stops while its records are deleted is not run again.
+there('other', 'CREATE TABLE stopped ()');
+ok(!splits('run', 'idle', 'UPDATE {} SET v = v::int + 1', '--splits-only'), 'a statement has been run, and a server fails');
+there('other', 'DROP TABLE stopped');
+ok(splits('run', 'idle', 'UPDATE {} SET v = v::int + 1', '--splits-only'), 'the same command ends it') or diag($err2);
+is(value('SELECT v, count(*) FROM idle GROUP BY v'), '1|100', 'each row was changed once');
+ok(splits('run', 'idle', 'UPDATE {} SET v = v::int + 1', '--splits-only'), 'then it is another statement') or diag($err2);
+is(value('SELECT v, count(*) FROM idle GROUP BY v'), '2|100', 'that is run again');
+
 # Partitions are made, and the program stops after a swap.
 value('CREATE TABLE made (id bigint NOT NULL) PARTITION BY RANGE (id)');
 there('far', 'CREATE TABLE stopped ()');

@@ -221,14 +221,21 @@ void
 run_over_splits(const char *table, const char *statement)
 {
 	PGresult   *tables;
+	int			count;
+	bool		is_done;
 
 	check_no_move(table);
 	options.at = statement;
 	tables = tables_of(table);
+	count = PQntuples(tables);
 	/* all servers answer before the first one runs it */
-	for (int i = 0; i < PQntuples(tables); i++)
+	for (int i = 0; i < count; i++)
 		find_server(get_text(tables, i, 0));
-	for (int i = 0; i < PQntuples(tables); i++)
+	/* the first record says when all have run it, and goes last */
+	is_done = count > 0 && query_bool(find_server(get_text(tables, 0, 0)),
+									  "SELECT swapped FROM spanner_internal.own_record WHERE move = $1",
+									  ARGS(PQgetvalue(tables, 0, 3)));
+	for (int i = 0; i < count && !is_done; i++)
 	{
 		Server	   *server = find_server(get_text(tables, i, 0));
 
@@ -236,7 +243,12 @@ run_over_splits(const char *table, const char *statement)
 				 query_value(&here, "SELECT spanner_internal.fill_in($1, format('%I.%I', $2::text, $3::text))",
 							 ARGS(statement, PQgetvalue(tables, i, 1), PQgetvalue(tables, i, 2))));
 	}
-	for (int i = 0; i < PQntuples(tables); i++)
+	if (is_done)
+		pg_log_info("the statement was run everywhere before");
+	else if (count > 0)
+		command(find_server(get_text(tables, 0, 0)), "UPDATE spanner_internal.own_record SET swapped = true WHERE move = $1",
+				ARGS(PQgetvalue(tables, 0, 3)));
+	for (int i = count - 1; i >= 0; i--)
 		command(find_server(get_text(tables, i, 0)), "DELETE FROM spanner_internal.own_record WHERE move = $1",
 				ARGS(PQgetvalue(tables, i, 3)));
 	PQclear(tables);
