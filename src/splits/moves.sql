@@ -173,6 +173,7 @@ BEGIN
                      FROM generate_series(1, 10000) i
                     CROSS JOIN LATERAL spanner_internal.split_name(c.relname, '_' || i) n (name)
                     WHERE to_regclass(format('%s.%I', c.relnamespace::regnamespace, n.name)) IS NULL
+                      AND spanner_internal.find_relation(part.schemaname, n.name) IS NULL
                     LIMIT 2);
   END IF;
   INSERT INTO spanner_internal.own_record (move, partition, parent, nspname, name, source, target,
@@ -419,8 +420,9 @@ BEGIN ATOMIC
     FROM spanner_internal.move_ranges(m) p
    CROSS JOIN LATERAL (
      VALUES (format('%I.%I', m.nspname, p.name), format('%I.%I', m.schemaname, p.tablename),
-             m.target IS NULL AND p.name <> p.tablename
-             AND (m.at IS NULL OR p.name <> m.tablename))) t (partition, made, is_renamed)
+             format('%I.%I', m.nspname, p.tablename), p.name <> p.tablename
+             AND (m.at IS NULL OR (m.nspname, p.name) <> (m.schemaname, m.tablename))))
+     t (partition, made, moved, is_renamed)
    CROSS JOIN LATERAL (
      SELECT format('CREATE FOREIGN TABLE %s PARTITION OF %s %s SERVER %I OPTIONS (schema_name %L, '
                    'table_name %L, batch_size ''1000'', async_capable ''true'')', t.partition,
@@ -434,12 +436,14 @@ BEGIN ATOMIC
      SELECT format('ALTER TABLE %I.%I DETACH PARTITION %s', m.schemaname, m.tablename, t.made)
       WHERE m.target IS NULL AND m.at IS NOT NULL
      UNION ALL
-     SELECT format('ALTER TABLE %s RENAME TO %I', t.made, p.name)
-      WHERE t.is_renamed
+     SELECT format('ALTER TABLE %s SET SCHEMA %I', t.made, m.nspname)
+      WHERE m.target IS NULL AND m.nspname <> m.schemaname
+     UNION ALL
+     SELECT format('ALTER TABLE %s RENAME TO %I', t.moved, p.name)
+      WHERE m.target IS NULL AND t.is_renamed
      UNION ALL
      SELECT format('ALTER TABLE %s ATTACH PARTITION %s %s', m.parent::regclass,
-                   CASE WHEN t.is_renamed THEN format('%I.%I', m.schemaname, p.name)
-                        ELSE t.made END, p.range)
+                   CASE WHEN t.is_renamed THEN t.partition ELSE t.moved END, p.range)
       WHERE m.target IS NULL) x (command);
 END;
 

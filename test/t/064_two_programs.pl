@@ -248,6 +248,18 @@ is(value(q{SELECT count(*) FROM spanner.check_splits('top') WHERE finding = 'mov
 refuses(qr/a move of a split of this table has begun/, 'run', 'top', 'ALTER TABLE {} ADD n int');
 ok(splits('move', 'low', '--to', 'far'), 'it goes on');
 
+# A partition that has another name or schema than its table on the server
+make_table('named');
+ok(splits('move', 'named_p', '--to', 'far'), 'a split is there');
+value('ALTER FOREIGN TABLE named_p RENAME TO named_q');
+ok(splits('move', 'named_q', '--to', 'here', '--at', '51'), 'its upper part comes here') or diag($err2);
+value('CREATE SCHEMA s; ALTER FOREIGN TABLE named_q SET SCHEMA s');
+ok(splits('move', 's.named_q', '--to', 'here', '--at', '21'), 'also to another schema') or diag($err2);
+ok(splits('move', 's.named_q', '--to', 'here'), 'and the lower part') or diag($err2);
+is(value(q{SELECT string_agg(concat(partition, ' ', server), ', ' ORDER BY split) FROM spanner_internal.list_splits('named')}),
+	's.named_q , s.named_q_2 , named_q_1 ', 'each has the name that it had') or diag(value(q{SELECT * FROM spanner_internal.list_splits('named')}));
+is(value('SELECT count(*), count(DISTINCT id) FROM named'), '100|100', 'with all rows');
+
 # The name of a partition that waits for its table, as the user writes it
 value(q{CREATE TABLE "Big" (id bigint) PARTITION BY RANGE (id); CREATE TABLE "Big_p" PARTITION OF "Big" (CONSTRAINT taken PRIMARY KEY (id)) FOR VALUES FROM (1) TO (9)});
 ok(splits('move', '"Big_p"', '--to', 'far'), 'a quoted name');

@@ -335,8 +335,8 @@ end_record(Move *m)
 	command(&here, "BEGIN", NO_ARGS);
 	if (m->goes_back && m->at != NULL)
 	{
-		/* its name was that of the table that routed the rows */
-		if (m->target == NULL)
+		/* if its name was that of the table that routed the rows */
+		if (m->target == NULL && strcmp(m->name, m->tablename) == 0 && strcmp(m->nspname, m->schemaname) == 0)
 			command(&here, "SELECT spanner_internal.run_as_owner($1::oid, format('ALTER TABLE %I.%I RENAME TO %I', $2::name, $3::name, $4::name))",
 					ARGS(m->parent, m->nspname, m->low, m->name));
 		back = query_value(&here, "INSERT INTO spanner_internal.own_record\n"
