@@ -31,7 +31,8 @@ cluster_env=(
 	"LD_PRELOAD=$(realpath "$(gcc -print-file-name=libasan.so)") $cluster_dir/nobtd.so"
 	"ASAN_OPTIONS=detect_leaks=0:abort_on_error=1"
 	"UBSAN_OPTIONS=print_stacktrace=1")
-cluster_create fsync=off max_connections=50
+# Its stack frames are larger.
+cluster_create fsync=off max_connections=50 max_stack_depth=6MB
 bad=0
 for tests in "ISOLATION=" "REGRESS="
 do
