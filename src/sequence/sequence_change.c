@@ -581,15 +581,16 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
  * What a sequence may have given that no new kind changes: what its label
  * remembers, and all below a plain counter, wherever START is.
  *
- * Only the command that makes a sequence knows that it has given nothing.  Of
- * what Citus sends, the coordinator knows what all nodes have given.
+ * Only the command that makes a sequence knows that it has given nothing, unless
+ * an event trigger before ours has filled the table.  Of what Citus sends, the
+ * coordinator knows what all nodes have given.
  */
 static SkRange
 given_counters(const SkSequence *seq, const SkSequenceChange *change)
 {
 	SkRange		all = {1, 0};
 
-	if (seq->kind == NULL && !change->is_new && !sk_sent_by_citus())
+	if (seq->kind == NULL && !(change->is_new && !seq->used) && !sk_sent_by_citus())
 		all.max = Max(seq->next - 1, seq->last_of_nodes);
 	return sk_range_cover(seq->given, all);
 }
