@@ -100,8 +100,8 @@
 	" WHERE t.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass)"
 
 /*
- * What a sequence has to remember that SECURITY LABEL ... IS NULL unbinds: its label
- * can be set only when the command has ended.
+ * What a sequence has to remember when SECURITY LABEL unbinds it, or leaves out what
+ * its column was: that label can be set only when the command has ended.
  */
 static Oid	forgetful_sequence = InvalidOid;
 static char memory[SK_MAX_LABEL_LENGTH + 1];
@@ -148,6 +148,8 @@ static void report_drop(ObjectAccessType access, Oid class, Oid object,
 						int column, void *arg);
 static bool drops_extension(Node *command);
 static void check_label(const ObjectAddress *object, const char *label);
+static void keep_identity(const SkSequence *seq, const SkLabel *label,
+						  SkKind *kind);
 static void require_end_trigger(Oid seqid);
 static void check_column_label(Oid table, int32 column, const char *label);
 static void lock_columns(Oid seqid);
@@ -1263,11 +1265,28 @@ check_label(const ObjectAddress *object, const char *label)
 			/* only a dump brings back what a sequence remembers */
 			if (is_memory)
 				(void) sk_sequence_am_get(SK_LOCAL_KIND, false);
-			(void) check_change(seq, &change);
+			keep_identity(seq, &change.label, check_change(seq, &change));
 		}
 		else if (!is_memory)
 			sk_sequence_check_mappable(seq->seqid);
 	}
+}
+
+/*
+ * A label by hand need not say what the column was: the label that it replaces does,
+ * and is gone when the command has ended.
+ */
+static void
+keep_identity(const SkSequence *seq, const SkLabel *label, SkKind *kind)
+{
+	SkIdentity	identity = sk_sequence_identity(seq->seqid);
+
+	if (identity == SK_IDENTITY_NONE || !OidIsValid(seq->table) ||
+		sk_label_option(label->options, "identity") != NULL)
+		return;
+	require_end_trigger(seq->seqid);
+	kind->options->identity = identity;
+	remember(seq->seqid, kind_label(kind));
 }
 
 /*
