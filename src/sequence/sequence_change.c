@@ -144,6 +144,7 @@ static int64 after_range(const SkSequence *seq, int64 counter, SkRange range);
 static int64 skip_issued_values(const SkSequence *seq, int64 counter);
 static void set_plain_counter(const SkSequence *seq, int64 next);
 static void prepare_drop(Node *command);
+static void lock_labelled(SecLabelStmt *stmt);
 static void report_drop(ObjectAccessType access, Oid class, Oid object,
 						int column, void *arg);
 static bool drops_extension(Node *command);
@@ -1124,7 +1125,10 @@ prepare_drop(Node *command)
 
 	/* a command that has failed may have left something */
 	if (IsA(command, SecLabelStmt))
+	{
 		remember(InvalidOid, NULL);
+		lock_labelled((SecLabelStmt *) command);
+	}
 	if (!drops_extension(command) || !sk_extension_exists())
 		return;
 
@@ -1165,6 +1169,25 @@ prepare_drop(Node *command)
 		drop_report = lappend(drop_report, pstrdup(lfirst(lc)));
 	MemoryContextSwitchTo(context);
 	sk_set_core_support(false);
+}
+
+/*
+ * Core locks the sequence before it asks the provider, which then waits for the
+ * table that owns it: the other order than that of those who write.
+ */
+static void
+lock_labelled(SecLabelStmt *stmt)
+{
+	Oid			seqid;
+
+	if (stmt->objtype != OBJECT_SEQUENCE || IsBinaryUpgrade || XactReadOnly ||
+		(stmt->provider != NULL && strcmp(stmt->provider, SK_LABEL_PROVIDER) != 0))
+		return;
+	seqid = RangeVarGetRelid(makeRangeVarFromNameList(castNode(List, stmt->object)),
+							 NoLock, true);
+	if (OidIsValid(seqid) && get_rel_relkind(seqid) == RELKIND_SEQUENCE &&
+		object_ownercheck(RelationRelationId, seqid, GetUserId()))
+		(void) open_sequence(seqid, NoLock, true);
 }
 
 /* Nothing keeps the extension any more. */
