@@ -291,3 +291,45 @@ SELECT count(nullif(spanner_internal.postgresql_expression(ev_class, ev_qual), '
 SELECT spanner_internal.postgresql_expression(oid, relpartbound), spanner_internal.googlesql_expression(oid, relpartbound)
   FROM pg_class WHERE relname = 'parted_1';
 DROP TABLE parted;
+
+-- what PostgreSQL's own operators and clauses are in GoogleSQL; nothing for what has no equal
+CREATE SCHEMA equal;
+SET search_path = equal;
+SET client_min_messages = error;
+\pset format unaligned
+\pset tuples_only
+CREATE FUNCTION googlesql(expression text, type text) RETURNS text LANGUAGE plpgsql AS $$
+  DECLARE result text;
+  BEGIN
+    EXECUTE format('CREATE TABLE one (a bigint PRIMARY KEY, b integer, c float8, d text, e date, f timestamptz,
+      u uuid, n numeric, x %s GENERATED ALWAYS AS (%s) STORED)', type, expression);
+    SELECT substring(s FROM ' x [A-Z0-9<>()]* AS \((.*)\) STORED') INTO result
+      FROM spanner.spanner_ddl('one'::regclass) s WHERE s LIKE 'CREATE TABLE%';
+    DROP TABLE one;
+    RETURN result;
+  END $$;
+SELECT expression, googlesql(expression, type) FROM (VALUES
+  ('a / 2', 'bigint'), ('a % 2', 'bigint'), ('a # 3', 'bigint'), ('c / 2.5', 'float8'), ('d ~ ''a+b''', 'boolean'),
+  ('d ~ ''(?i)a''', 'boolean'), ('spanner.shard_id(8, a)', 'integer'), ('spanner.shard_id(8, e)', 'integer'),
+  ('spanner.shard_id(8, u)', 'integer'), ('spanner.shard_id(8, f)', 'integer'), ('spanner.shard_id(8, c)', 'integer'),
+  ('CASE b WHEN 1 THEN 2 END', 'bigint'), ('CASE b WHEN 1.5 THEN 2 END', 'bigint'), ('a = ANY (ARRAY[1, 2])', 'boolean'),
+  ('a > ANY (''{1,2}'')', 'boolean'), ('- d::int', 'bigint'), ('n::float8', 'float8'), ('NULL::varchar(5)', 'text')
+) e (expression, type);
+CREATE TABLE l (a bigint, b text);
+CREATE TABLE r (a bigint, c text);
+CREATE VIEW v1 AS SELECT a, b, c FROM l FULL JOIN r USING (a);
+CREATE VIEW v2 AS SELECT a, b, c FROM l LEFT JOIN r USING (a);
+CREATE VIEW v3 AS SELECT CURRENT_DATE AS d FROM l;
+CREATE VIEW v4 AS SELECT l.xmin::text AS x FROM l;
+CREATE VIEW v5 AS SELECT x FROM generate_series(1, 2) x;
+CREATE VIEW v6 AS SELECT l.a FROM l JOIN (r JOIN l m ON r.a = m.a) ON l.a = r.a;
+CREATE VIEW v7 AS SELECT s.x FROM (SELECT a # 1 AS x FROM l) s;
+CREATE VIEW v8 AS SELECT string_agg(b, ',' ORDER BY a) AS y FROM l;
+CREATE VIEW v9 AS SELECT count(*) FILTER (WHERE a > 0) AS x FROM l;
+CREATE VIEW va AS SELECT l.a FROM l ORDER BY l.a NULLS LAST;
+CREATE VIEW vb AS SELECT l.a FROM l ORDER BY l.a # 1;
+CREATE VIEW vc AS SELECT s.p FROM l s (p, q);
+SELECT concat_ws(': ', relname, spanner_internal.googlesql_query(oid))
+  FROM pg_class WHERE relnamespace = 'equal'::regnamespace AND relkind = 'v' ORDER BY 1;
+DROP SCHEMA equal CASCADE;
+RESET ALL;

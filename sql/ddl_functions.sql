@@ -347,6 +347,25 @@ SAFE_CAST('{f81d4fae7dec-11d0-a765-00a0c91e6bf6}' AS UUID)	f81d4fae-7dec-11d0-a7
 SAFE_CAST('{f81d4fae-7dec-11d0-a765-00a0c91e6bf6' AS UUID)	\N
 ARRAY_SLICE(['a', 'b', 'c'], 1, 9223372036854775807)	{b,c}
 ARRAY_SLICE(['a', 'b', 'c'], -9223372036854775808, -2)	{a,b}
+FORMAT('%x', -1)	22003 unsigned number out of range
+FORMAT('%E %G', 1.5, 1e10)	1.500000E+00 1E+10
+FORMAT('%T %T', CAST('nan' AS FLOAT32), CAST('-inf' AS FLOAT64))	CAST("nan" AS FLOAT32) CAST("-inf" AS FLOAT64)
+FORMAT('%t', JSON '1')	42804 format() of jsonb with %t or %T is not supported
+REGEXP_CONTAINS('a', r'***x')	0A000 this regular expression is not supported
+REGEXP_CONTAINS('a', r'[\\W]')	0A000 this regular expression is not supported
+CAST(1e40 AS NUMERIC)	22003 numeric out of range
+NOT NOT TRUE	true
+.5 + 1	1.5
+INTERVAL 5 DAY	0A000 Type <interval> is not supported.
+TRIM(1 AS INT64)	42601 syntax error at or near "TRIM"
+ARRAY<INT64>[]	{}
+ARRAY<INT64>[1, NULL]	{1,NULL}
+ARRAY<FLOAT64>[1, 2.5]	{1,2.5}
+ARRAY<BYTES>[b'a']	{"\\\\x61"}
+'\\x4'	22025 invalid escape sequence
+'\\400'	22025 invalid escape sequence
+b'\\x4g'	22025 invalid escape sequence
+1 =- 1	false
 \.
 SELECT count(*) AS cases, count(*) FILTER (WHERE v.value IS NOT DISTINCT FROM c.expected) AS right,
        count(v.export) AS exported

@@ -25,6 +25,27 @@ SELECT i, i2 FROM l5;
 SELECT * FROM l7;
 SELECT s FROM spanner.spanner_ddl('queries') s WHERE s ~ '^CREATE (TABLE|VIEW)';
 
+-- subqueries, and their values
+\getenv srcdir PG_ABS_SRCDIR
+\set included :srcdir '/sql/include/values.sql'
+\i :included
+COPY cases (expression, expected) FROM stdin;
+1 IN (SELECT 1) AND 2 NOT IN (SELECT 1)	true
+(SELECT 1 UNION DISTINCT SELECT 1)	1
+(SELECT 1 INTERSECT ALL SELECT 1)	1
+(SELECT 1 EXCEPT ALL SELECT 2)	1
+((SELECT ALL 1))	1
+(SELECT 1 LIMIT 1 of 0)	42601 syntax error at or near "of"
+(WITH a AS (SELECT 1 AS x), b AS (SELECT 2 AS y) SELECT x + y FROM a, b)	3
+(SELECT COUNT(*) FROM (UNNEST([1,2]) AS a RIGHT JOIN UNNEST([2,3]) AS b ON a = b))	2
+(SELECT COUNT(*) FROM UNNEST([1,2]) AS a FULL OUTER JOIN UNNEST([2,3]) AS b ON a = b)	3
+(SELECT a FROM UNNEST([1,2,NULL]) AS a ORDER BY a NULLS LAST LIMIT 1)	1
+(SELECT a FROM UNNEST([1,2,NULL]) AS a ORDER BY a DESC NULLS FIRST LIMIT 1)	\N
+(SELECT a FROM UNNEST([1,2,NULL]) AS a ORDER BY a DESC NULLS LATER LIMIT 1)	42601 syntax error at or near "LATER"
+\.
+SELECT concat_ws(' | ', c.expression, v.value)
+  FROM cases c, value_of(c.expression) v WHERE v.value IS DISTINCT FROM c.expected ORDER BY c.id;
+
 RESET ALL;
 \pset format aligned
 \pset tuples_only off

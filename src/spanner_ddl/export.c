@@ -362,8 +362,6 @@ write_node(SkWriter *writer, Node *node)
 	{
 		case T_Var:
 			return write_var(writer, (Var *) node);
-		case T_TargetEntry:
-			return write_node(writer, (Node *) ((TargetEntry *) node)->expr);
 		case T_Aggref:
 			return write_aggregate(writer, (Aggref *) node);
 		case T_Const:

@@ -77,6 +77,7 @@ static void write_test(SkPrinter *printer, SkNode *node);
 static void write_in_unnest(SkPrinter *printer, SkNode *node);
 static void write_case(SkPrinter *printer, SkNode *node);
 static void write_array(SkPrinter *printer, SkNode *node);
+static void write_type(SkPrinter *printer, SkTypeName *type, StringInfo out);
 static void write_element(SkPrinter *printer, SkNode *node);
 static void write_typed(SkPrinter *printer, SkNode *node);
 static char *time_literal(const char *text, bool is_date);
@@ -580,11 +581,19 @@ write_array(SkPrinter *printer, SkNode *node)
 		appendStringInfoString(sql, "::bigint[]");
 	if (node->type_name != NULL)
 	{
-		node->type_name->length = -1;
 		node->type_name->is_array = true;
 		appendStringInfoString(sql, "::");
-		(void) sk_ddl_type(printer->ddl, node->type_name, sql);
+		write_type(printer, node->type_name, sql);
 	}
+}
+
+/* The type of a value, which has no length. */
+static void
+write_type(SkPrinter *printer, SkTypeName *type, StringInfo out)
+{
+	if (SK_DDL_ONE_OF(type->name, "string", "bytes"))
+		type->length = -1;
+	(void) sk_ddl_type(printer->ddl, type, out);
 }
 
 /* array[OFFSET(place)] or json[place] */
@@ -669,10 +678,8 @@ write_cast(SkPrinter *printer, SkNode *node)
 		fail_at(printer->ddl, node->at);
 	if (node->type_name->length > 0)
 		sk_ddl_refuse(printer->ddl, node->type_name->at, "a length in a cast", NULL);
-	if (SK_DDL_ONE_OF(name, "string", "bytes"))
-		node->type_name->length = -1;
 	initStringInfo(&type);
-	(void) sk_ddl_type(printer->ddl, node->type_name, &type);
+	write_type(printer, node->type_name, &type);
 	if (is_null(value) || node->type_name->is_array)
 	{
 		write_operand(printer, value, SK_FLOATS_DOUBLE);
@@ -741,8 +748,13 @@ write_name(SkPrinter *printer, SkNode *node)
 		write_variable(printer, variable, node->at);
 	else if (printer->is_query || list_length(node->args) > 1)
 		write_names(printer, node->args);
-	else if (strcmp(name, "current_timestamp") == 0)
-		appendStringInfoString(&printer->sql, "CURRENT_TIMESTAMP");
+	/* calls without parentheses */
+	else if (SK_DDL_ONE_OF(name, "current_date", "current_timestamp"))
+	{
+		SkNode		call = {.at = node->at,.text = linitial(node->args)};
+
+		(void) write_special(printer, &call);
+	}
 	else
 		SK_DDL_ERROR(printer->ddl, node->at, ERRCODE_UNDEFINED_COLUMN,
 					 errmsg("column \"%s\" does not exist", name));

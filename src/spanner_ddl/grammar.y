@@ -1309,8 +1309,12 @@ sort_item:
 	expr opt_desc
 		{ $$ = EXPR(SK_NODE_SORT, .args = list_make1($1), .text = $2 ? " DESC NULLS LAST" : " NULLS FIRST"); }
 	| expr opt_desc K_NULLS IDENT
-		{ $$ = EXPR(SK_NODE_SORT, .args = list_make1($1), .text = psprintf("%s NULLS %s",
-			$2 ? " DESC" : "", strcmp($4, "first") == 0 ? "FIRST" : "LAST")); }
+		{
+			if (!SK_DDL_ONE_OF($4, "first", "last"))
+				yyerror(&@4, ddl, NULL);
+			$$ = EXPR(SK_NODE_SORT, .args = list_make1($1), .text = psprintf("%s NULLS %s",
+				$2 ? " DESC" : "", $4));
+		}
 	;
 
 opt_limit:
@@ -1688,19 +1692,15 @@ name_column(SkConstraint *constraint, const SkColumn *column)
 	}
 }
 
-/* The constraint of a column that actions belong to. */
+/* The foreign key of a column that actions belong to: what stands last before them. */
 static SkConstraint *
 last_constraint(SkDdlText *ddl, SkColumn *column, SkDdlRange range)
 {
-	for (int i = list_length(column->constraints) - 1; i >= 0; i--)
-	{
-		SkConstraint *constraint = list_nth(column->constraints, i);
+	SkConstraint *constraint = column->constraints != NIL ? llast(column->constraints) : NULL;
 
-		if (constraint->type != SK_PRIMARY_KEY)
-			return constraint;
-	}
-	yyerror(&range, ddl, NULL);
-	return NULL;
+	if (constraint == NULL || constraint->type != SK_FOREIGN_KEY)
+		yyerror(&range, ddl, NULL);
+	return constraint;
 }
 
 static int64

@@ -483,21 +483,29 @@ sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement)
 	const char *publication = linitial(statement->name->parts);
 	char	   *publish = publish_option(ddl, statement->options);
 	bool		for_all = statement->elements != NIL && linitial(statement->elements) == NULL;
-	char	   *tables = for_all ? NULL : stream_tables(ddl, statement->elements);
-	const char *objects = for_all ? " FOR ALL TABLES" : tables == NULL ? "" : psprintf(" FOR TABLE %s", tables);
+	char	   *tables = NULL;
+	const char *objects = " FOR ALL TABLES";
 
 	if (list_length(statement->name->parts) > 1)
 		sk_ddl_refuse(ddl, statement->name->at, "change stream in a schema",
 					  "A publication has no schema.");
 	if (statement->type == SK_ALTER_STREAM)
 		(void) skip_stream(ddl, statement, false);
-	if (for_all)
-		complete_identity(ddl, InvalidOid);
-	if (statement->type == SK_CREATE_STREAM)
+	else
 	{
 		sk_ddl_new_name(ddl, "Change Stream", InvalidOid, publication, statement->name->at);
 		if (statement->exists_ok && OidIsValid(get_publication_oid(publication, true)))
 			return;
+	}
+	if (for_all)
+		complete_identity(ddl, InvalidOid);
+	else
+	{
+		tables = stream_tables(ddl, statement->elements);
+		objects = tables == NULL ? "" : psprintf(" FOR TABLE %s", tables);
+	}
+	if (statement->type == SK_CREATE_STREAM)
+	{
 		SK_DDL_EMIT(ddl, "CREATE PUBLICATION %s%s%s", name, objects,
 					publish != NULL ? psprintf(" WITH (publish = %s)", publish) : "");
 		sk_ddl_keep_name(ddl, publication, psprintf("PUBLICATION %s", name));
