@@ -118,8 +118,6 @@ add_names(Node *node, void *context)
 		return query_tree_walker((Query *) node, add_names, context, 0);
 	if (IsA(node, SQLValueFunction))
 		name = ((SQLValueFunction *) node)->op <= SVFOP_LOCALTIMESTAMP_N ? "now" : "user";
-	else if (IsA(node, NextValueExpr))
-		name = "nextval";
 	else if (IsA(node, NullTest))
 		name = ((NullTest *) node)->nulltesttype == IS_NOT_NULL ? "is not null" : "is null";
 	else if (IsA(node, Var))
