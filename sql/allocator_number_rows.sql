@@ -4,6 +4,7 @@ INSERT INTO invoice VALUES (1, 'north', 2025, 7), (2, 'north', 2026, 3), (3, 'so
 
 -- what it would do, and what it does; each series goes on after the numbers that are there
 SELECT spanner.number_rows('invoice', 'number', series => '{company,year}', dry_run => true);
+SELECT spanner.number_rows('invoice', 'number', array_fill('year'::name, ARRAY[33]), dry_run => true);
 SELECT count(*) FROM spanner.allocator WHERE name = 'invoice_number';
 SELECT spanner.number_rows('invoice', 'number', series => '{company,year}');
 INSERT INTO invoice VALUES (4, 'north', 2025), (5, 'north', 2026), (6, 'south', 2026), (7, 'south', 2027);

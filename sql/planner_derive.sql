@@ -80,6 +80,12 @@ SELECT derived($$SELECT * FROM asked WHERE EXISTS (SELECT FROM visit WHERE lasta
 SELECT derived($$SELECT * FROM asked WHERE NOT EXISTS (SELECT FROM visit WHERE lastaccess = ts AND userid = uid)$$);
 SELECT derived($$SELECT (SELECT data FROM visit WHERE lastaccess = ts AND userid = uid) FROM asked$$);
 SELECT derived($$SELECT * FROM asked JOIN visit ON lastaccess = ts WHERE userid = 77$$);
+SELECT derived($$SELECT * FROM asked JOIN visit ON userid = uid WHERE lastaccess = '2025-01-02 00:00Z'$$);
+CREATE TABLE tag (shard_id int GENERATED ALWAYS AS (spanner.shard_id(16, id)) STORED, id int NOT NULL,
+  PRIMARY KEY (shard_id, id));
+INSERT INTO tag (id) SELECT generate_series(1, 5000);
+VACUUM ANALYZE tag;
+SELECT derived($$SELECT * FROM (SELECT array_agg(uid) AS uids FROM asked) a JOIN tag ON id = ANY (uids)$$);
 SELECT derived($$SELECT * FROM asked a JOIN asked b ON a.ts = b.ts JOIN visit ON lastaccess = b.ts AND userid = a.uid$$);
 
 -- not where rows of the preserved side would be lost

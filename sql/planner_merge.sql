@@ -136,5 +136,10 @@ SELECT plan('SELECT * FROM ticket ORDER BY status LIMIT 8000');
 SELECT line FROM plan('SELECT * FROM ticket ORDER BY status LIMIT 800') line WHERE line ~ 'Merge';
 SELECT line FROM plan('SELECT * FROM ticket ORDER BY at LIMIT 8000') line WHERE line ~ 'Merge';
 
+-- an expression after the columns of the order
+CREATE INDEX ON ticket (shard_id, id, upper(note));
+SELECT plan('SELECT * FROM ticket ORDER BY id LIMIT 10');
+SELECT id FROM ticket ORDER BY id LIMIT 2;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_shard_merge CASCADE;

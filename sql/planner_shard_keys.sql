@@ -261,5 +261,12 @@ SELECT spanner_internal.read_shard_key(relpartbound, oid) FROM pg_class WHERE re
 SELECT spanner_internal.read_shard_key(adbin, 0), spanner_internal.read_shard_key(adbin, 'constants'::regclass),
        spanner_internal.read_shard_key(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'wide'::regclass;
 
+-- statistics that a dump has take the place of those that the library makes
+CREATE TABLE noted (id integer, shard_id integer GENERATED ALWAYS AS (spanner.shard_id(8, id)) STORED);
+SELECT stxname AS name FROM pg_statistic_ext WHERE stxrelid = 'noted'::regclass \gset
+CREATE STATISTICS :name ON (spanner.shard_id(8, id)) FROM noted;
+SELECT count(*), count(*) FILTER (WHERE stxstattarget = 0) AS of_the_library
+  FROM pg_statistic_ext WHERE stxrelid = 'noted'::regclass;
+
 SET client_min_messages = warning;
 DROP SCHEMA shard_more CASCADE;

@@ -66,6 +66,17 @@ CREATE TABLE tree_1_2 PARTITION OF tree_1 FOR VALUES FROM (1000) TO (MAXVALUE) P
 SELECT spanner.convert_column('tree', 'id');
 DROP TABLE tree;
 
+-- of several that are divided, the worst is reported
+CREATE TABLE trees (k int, id bigserial) PARTITION BY LIST (k);
+CREATE TABLE even PARTITION OF trees FOR VALUES IN (1) PARTITION BY RANGE (id);
+CREATE TABLE even_1 PARTITION OF even FOR VALUES FROM (1) TO (4611686018427387904);
+CREATE TABLE even_2 PARTITION OF even FOR VALUES FROM (4611686018427387904) TO (MAXVALUE);
+CREATE TABLE odd PARTITION OF trees FOR VALUES IN (2) PARTITION BY RANGE (id);
+CREATE TABLE odd_1 PARTITION OF odd FOR VALUES FROM (1) TO (1000);
+CREATE TABLE odd_2 PARTITION OF odd FOR VALUES FROM (1000) TO (MAXVALUE);
+SELECT spanner.convert_column('trees', 'id', dry_run => true);
+DROP TABLE trees;
+
 -- another column, a hash, or more columns of the key
 CREATE TABLE by_time (id bigserial, at date) PARTITION BY RANGE (at);
 CREATE TABLE by_time_1 PARTITION OF by_time FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');
