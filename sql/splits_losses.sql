@@ -68,6 +68,14 @@ SELECT spanner_internal.begin_move('stored_p0', NULL, NULL);
 SELECT spanner_internal.begin_move('stored_p0', 'nowhere', NULL);
 SELECT spanner_internal.begin_move('stored_p0', 'losses_1', 'z');
 SELECT spanner_internal.begin_move('keyed_p0', 'losses_1', NULL);
+SELECT spanner_internal.begin_move('stored_p1', 'losses_1', '-1');
+CREATE TYPE mood AS ENUM ('sad', 'ok');
+CREATE TABLE moods (m mood, n int) PARTITION BY RANGE (m);
+CREATE TABLE moods_p0 PARTITION OF moods FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+SELECT spanner_internal.begin_move('moods_p0', 'losses_1', 'ok');
+SELECT spanner.split_points('moods', 2);
+ALTER TABLE moods_p0 OWNER TO regress_losses;
+SELECT spanner_internal.begin_move('moods_p0', 'losses_1', NULL);
 
 SET client_min_messages = warning;
 DROP SCHEMA losses CASCADE;
