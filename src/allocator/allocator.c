@@ -32,7 +32,6 @@
 
 #include "allocator/allocator.h"
 #include "spanner_keys.h"
-#include "spi/own_objects.h"
 
 PG_FUNCTION_INFO_V1(spanner_count_allocator_pools);
 PG_FUNCTION_INFO_V1(spanner_list_allocator_pools);

@@ -17,7 +17,6 @@
 #include "nodes/primnodes.h"
 #include "storage/lockdefs.h"
 
-#include "sequence/counter.h"
 #include "sequence/label.h"
 #include "spi/own_objects.h"
 

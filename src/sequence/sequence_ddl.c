@@ -54,7 +54,6 @@
 #include "sequence/sequence.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
-#include "spi/own_objects.h"
 #include "spi/owner_rights.h"
 #include "spi/run_command.h"
 #include "spi/tree_marks.h"

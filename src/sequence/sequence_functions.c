@@ -35,7 +35,6 @@
 #include "sequence/sequence.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
-#include "spi/owner_rights.h"
 
 /* What was fetched ahead by one call in one execution of a statement. */
 typedef struct SkBatch
