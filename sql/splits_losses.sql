@@ -77,6 +77,12 @@ SELECT spanner.split_points('moods', 2);
 ALTER TABLE moods_p0 OWNER TO regress_losses;
 SELECT spanner_internal.begin_move('moods_p0', 'losses_1', NULL);
 
+-- nothing runs as a role that the caller is not, and one command at a time
+SET ROLE regress_losses;
+SELECT spanner_internal.run_as('pg_monitor'::regrole, 'SELECT 1');
+SELECT spanner_internal.run_as(current_user::regrole, 'SELECT 1; SELECT 2');
+RESET ROLE;
+
 SET client_min_messages = warning;
 DROP SCHEMA losses CASCADE;
 DROP SERVER losses_1;

@@ -89,7 +89,6 @@ static bool write_operator(SkWriter *writer, OpExpr *operator);
 static SkDdlType operand_type(Oid operator, List *args);
 static bool is_compared(OpExpr *operator);
 static bool write_minus(SkWriter *writer, Node *value);
-static bool write_regex(SkWriter *writer, List *args);
 static bool is_same_regex(Node *node);
 static bool write_boolean_test(SkWriter *writer, BooleanTest *test);
 static bool write_case(SkWriter *writer, CaseExpr *expr);
@@ -818,7 +817,8 @@ write_operator(SkWriter *writer, OpExpr *operator)
 	if (strcmp(name, "/") == 0)
 		return is_number && write_list(writer, "(", operator->args, " / ", ")");
 	if (strcmp(name, "~") == 0)
-		return type == SK_TYPE_STRING && write_regex(writer, operator->args);
+		return type == SK_TYPE_STRING && is_same_regex(lsecond(operator->args)) &&
+			write_list(writer, "REGEXP_CONTAINS(", operator->args, ", ", ")");
 	if (strcmp(name, "~~") == 0)
 		return write_list(writer, "(", operator->args, " LIKE ", ")");
 	if (!SK_DDL_ONE_OF(name, "+", "-", "*", "=", "<>", "<", "<=", ">", ">=", "||", "&", "|"))
@@ -874,13 +874,7 @@ write_minus(SkWriter *writer, Node *value)
 	return true;
 }
 
-/* A regular expression of PostgreSQL that is understood by both. */
-static bool
-write_regex(SkWriter *writer, List *args)
-{
-	return is_same_regex(lsecond(args)) && write_list(writer, "REGEXP_CONTAINS(", args, ", ", ")");
-}
-
+/* Is it a regular expression of PostgreSQL that is understood by both? */
 static bool
 is_same_regex(Node *node)
 {
