@@ -178,7 +178,6 @@ Datum
 spanner_sample_keys(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	static const Oid types[] = {OIDOID, NUMERICOID, TEXTOID, INT8OID, INT8OID, TEXTOID};
 	bool		all_columns = PG_GETARG_BOOL(3);
 	const char *order_by = NameStr(*PG_GETARG_NAME(4));
 	bool		by_column = false;
@@ -219,8 +218,6 @@ spanner_sample_keys(PG_FUNCTION_ARGS)
 	query.text = text.data;
 
 	query.relids = list_make1_oid(RelationGetRelid(rel));
-	query.column_count = lengthof(types);
-	query.types = types;
 	relation_close(rel, NoLock);
 
 	/*

@@ -516,8 +516,7 @@ static void
 add_stored_numbers(Request *request)
 {
 	int			count = request->column.series_count;
-	SkRelationQuery query = {.all_rows = true,.column_count = count + 3};
-	Oid		   *types = palloc((count + 3) * sizeof(Oid));
+	SkRelationQuery query = {.all_rows = true};
 	const char *number = quote_identifier(request->names[0]);
 	int64		unnumbered = 0;
 	StringInfoData groups;
@@ -525,16 +524,8 @@ add_stored_numbers(Request *request)
 	Tuplestorestate *rows;
 
 	initStringInfo(&groups);
-	types[0] = types[1] = types[2] = INT8OID;
 	for (int i = 0; i < count; i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(request->rel),
-												 request->column.series[i] - 1);
-
-		types[i + 3] = getBaseType(column->atttypid);
 		appendStringInfo(&groups, ", t.%s", quote_identifier(request->names[i + 1]));
-	}
-	query.types = types;
 	query.relids = list_make1_oid(RelationGetRelid(request->rel));
 	/* not of tables that inherit from it, which are not partitions */
 	query.text = psprintf("SELECT pg_catalog.int8(pg_catalog.max(pg_catalog.ceil(t.%s::pg_catalog.numeric))),"

@@ -695,8 +695,7 @@ static void
 find_way(const SkSequence *seq, SkGoal goal, SkWay *best)
 {
 	int64		others_min = seq->last_of_nodes > 0 ? SK_CITUS_RANGE : PG_INT64_MAX;
-	const Oid	types[] = {INT8OID, INT8OID};
-	SkRelationQuery query = {.types = types,.column_count = 2,.all_rows = true};
+	SkRelationQuery query = {.all_rows = true};
 	Tuplestorestate *rows;
 	TupleTableSlot *slot;
 	SkWay		way = {0};

@@ -73,7 +73,6 @@ spanner_find_expired(PG_FUNCTION_ARGS)
 	Relation	rel = open_own_table(PG_GETARG_OID(0));
 	Oid			relid = RelationGetRelid(rel);
 	AttrNumber	column = PG_GETARG_INT16(1);
-	Oid			tid_type = TIDOID;
 	SkRelationQuery query = {0};
 	ArrayBuildState *found = initArrayResult(TIDOID, CurrentMemoryContext, false);
 	Tuplestorestate *rows;
@@ -96,8 +95,6 @@ spanner_find_expired(PG_FUNCTION_ARGS)
 											 PG_GETARG_DATUM(2), false, false),
 								   makeConst(get_array_type(TIDOID), -1, InvalidOid, -1,
 											 PG_GETARG_DATUM(3), false, false));
-	query.column_count = 1;
-	query.types = &tid_type;
 	query.all_rows = true;
 	query.text = psprintf("SELECT t.ctid FROM ONLY %s AS t"
 						  " WHERE CAST($1 AS pg_catalog.timestamptz) OPERATOR(pg_catalog.<)"

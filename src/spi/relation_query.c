@@ -55,7 +55,6 @@ static Node *stand_in(ParseState *pstate, ParamRef *ref);
 static bool check_tree(Node *node, void *context);
 static void check_relations(Query *query, const SkRelationQuery *source);
 static bool is_foreign_function(Oid funcid, void *context);
-static void check_types(const Query *query, const SkRelationQuery *source);
 static Node *put_expressions(Node *node, void *context);
 static Node *stored_expression(const Level *level, const Param *param);
 static bool check_privileges(Node *node, void *context);
@@ -118,7 +117,6 @@ sk_query_relation(const SkRelationQuery *source, TupleTableSlot **slot)
 int64
 sk_query_number(List *relids, const char *text)
 {
-	Oid			type = INT8OID;
 	SkRelationQuery query = {0};
 	TupleTableSlot *slot;
 	Tuplestorestate *rows;
@@ -128,8 +126,6 @@ sk_query_number(List *relids, const char *text)
 	query.text = text;
 
 	query.relids = relids;
-	query.column_count = 1;
-	query.types = &type;
 	query.all_rows = true;
 	rows = sk_query_relation(&query, &slot);
 	if (!tuplestore_gettupleslot(rows, true, false, slot))
@@ -188,7 +184,6 @@ analyze(const SkRelationQuery *source)
 	if (top.query->commandType != CMD_SELECT || top.query->utilityStmt != NULL)
 		elog(ERROR, "not a query: %s", source->text);
 	(void) check_tree((Node *) top.query, &top);
-	check_types(top.query, source);
 	return (Query *) put_expressions((Node *) top.query, &top);
 }
 
@@ -266,28 +261,6 @@ is_foreign_function(Oid funcid, void *context)
 {
 	return funcid >= FirstNormalObjectId &&
 		!sk_is_member(ProcedureRelationId, funcid);
-}
-
-static void
-check_types(const Query *query, const SkRelationQuery *source)
-{
-	int			count = 0;
-	ListCell   *lc;
-
-	foreach(lc, query->targetList)
-	{
-		TargetEntry *column = lfirst_node(TargetEntry, lc);
-
-		if (column->resjunk)
-			continue;
-		if (count >= source->column_count ||
-			getBaseType(exprType((Node *) column->expr)) != source->types[count])
-			elog(ERROR, "column %d has type %u: %s", count + 1,
-				 exprType((Node *) column->expr), source->text);
-		count++;
-	}
-	if (count != source->column_count)
-		elog(ERROR, "query has %d columns: %s", count, source->text);
 }
 
 /* Replace the parameters by the expressions that they stand in for. */

@@ -15,8 +15,9 @@
 #include "utils/tuplestore.h"
 
 /*
- * A query of ours.  Its text has the names that sk_qualified_name() gives for
- * the relations, and "$1", "$2" and so on for the expressions.
+ * A query of ours, which says itself of what types its columns are.  Its text
+ * has the names that sk_qualified_name() gives for the relations, and "$1", "$2"
+ * and so on for the expressions.
  */
 typedef struct SkRelationQuery
 {
@@ -24,8 +25,6 @@ typedef struct SkRelationQuery
 	List	   *relids;			/* all that it reads, locked, of one owner */
 	List	   *expressions;	/* trees of the first relation, as catalogs
 								 * store them: their Vars have number 1 */
-	int			column_count;
-	const Oid  *types;			/* of the columns, without domains */
 	bool		all_rows;		/* those that policies hide as well */
 } SkRelationQuery;
 

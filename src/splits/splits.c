@@ -47,7 +47,6 @@ Datum
 spanner_count_rows(PG_FUNCTION_ARGS)
 {
 	SkRelationQuery query = {0};
-	Oid			type = INT8OID;
 	Relation	rel;
 	Tuplestorestate *rows;
 	TupleTableSlot *slot;
@@ -58,8 +57,6 @@ spanner_count_rows(PG_FUNCTION_ARGS)
 	if (rel == NULL)
 		PG_RETURN_NULL();
 	query.relids = list_make1_oid(RelationGetRelid(rel));
-	query.column_count = 1;
-	query.types = &type;
 	if (!PG_ARGISNULL(1) && PG_GETARG_BOOL(1))
 		query.expressions = list_make1(partition_constraint(rel));
 	query.text = psprintf("SELECT pg_catalog.count(*) FROM %s%s",
