@@ -494,25 +494,27 @@ wanted_label(FunctionCallInfo fcinfo, const SkSequence *seq)
 static int64
 largest_stored(const SkSequence *seq)
 {
-	List	   *relids = NIL;
-	StringInfoData query;
+	SkRelationQuery query = {.all_rows = true};
+	StringInfoData text;
 	int64		largest;
 	ListCell   *lc;
 
-	initStringInfo(&query);
+	initStringInfo(&text);
 	foreach(lc, seq->stored)
 	{
 		ObjectAddress *column = lfirst(lc);
 
-		appendStringInfo(&query, "%s(SELECT pg_catalog.max(%s) FROM %s)::pg_catalog.int8",
-						 query.len == 0 ? "SELECT GREATEST(" : ", ",
+		appendStringInfo(&text, "%s(SELECT pg_catalog.max(%s) FROM %s)::pg_catalog.int8",
+						 text.len == 0 ? "SELECT GREATEST(" : ", ",
 						 quote_identifier(get_attname(column->objectId,
 													  column->objectSubId, false)),
 						 sk_qualified_name(column->objectId));
-		relids = list_append_unique_oid(relids, column->objectId);
+		query.relids = list_append_unique_oid(query.relids, column->objectId);
 	}
-	appendStringInfoChar(&query, ')');
-	largest = sk_query_number(relids, query.data);
+	appendStringInfoChar(&text, ')');
+	query.text = text.data;
+
+	largest = sk_query_number(&query);
 	return Max(largest, 0);
 }
 
@@ -785,13 +787,12 @@ judge_way(const SkSequence *seq, SkWay way, int64 others_min, SkGoal goal,
 static int64
 last_counter(const SkSequence *seq, int64 limit)
 {
-	List	   *relids;
-	char	   *counted = counted_values(seq, &relids);
+	SkRelationQuery query = {.all_rows = true};
 
-	return sk_query_number(relids,
-						   psprintf("SELECT pg_catalog.max(c) FROM (%s) counted"
-									" WHERE c OPERATOR(pg_catalog.<=) '" INT64_FORMAT "'",
-									counted, limit));
+	query.text = psprintf("SELECT pg_catalog.max(c) FROM (%s) counted"
+						  " WHERE c OPERATOR(pg_catalog.<=) '" INT64_FORMAT "'",
+						  counted_values(seq, &query.relids), limit);
+	return sk_query_number(&query);
 }
 
 /*

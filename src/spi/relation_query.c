@@ -115,21 +115,15 @@ sk_query_relation(const SkRelationQuery *source, TupleTableSlot **slot)
  *		Run a query that gives one bigint; 0 if that is NULL.
  */
 int64
-sk_query_number(List *relids, const char *text)
+sk_query_number(const SkRelationQuery *query)
 {
-	SkRelationQuery query = {0};
 	TupleTableSlot *slot;
-	Tuplestorestate *rows;
+	Tuplestorestate *rows = sk_query_relation(query, &slot);
 	int64		result;
 	bool		isnull;
 
-	query.text = text;
-
-	query.relids = relids;
-	query.all_rows = true;
-	rows = sk_query_relation(&query, &slot);
 	if (!tuplestore_gettupleslot(rows, true, false, slot))
-		elog(ERROR, "query returned no row: %s", text);
+		elog(ERROR, "query returned no row: %s", query->text);
 	result = DatumGetInt64(slot_getattr(slot, 1, &isnull));
 	if (isnull)
 		result = 0;

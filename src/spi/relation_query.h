@@ -30,7 +30,7 @@ typedef struct SkRelationQuery
 
 extern Tuplestorestate *sk_query_relation(const SkRelationQuery *query,
 										  TupleTableSlot **slot);
-extern int64 sk_query_number(List *relids, const char *text);
+extern int64 sk_query_number(const SkRelationQuery *query);
 extern void sk_check_one_owner(Oid relid);
 
 #endif							/* SK_RELATION_QUERY_H */

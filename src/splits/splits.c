@@ -48,9 +48,6 @@ spanner_count_rows(PG_FUNCTION_ARGS)
 {
 	SkRelationQuery query = {0};
 	Relation	rel;
-	Tuplestorestate *rows;
-	TupleTableSlot *slot;
-	bool		isnull;
 	int64		result;
 
 	rel = PG_ARGISNULL(0) ? NULL : try_relation_open(PG_GETARG_OID(0), AccessShareLock);
@@ -62,13 +59,7 @@ spanner_count_rows(PG_FUNCTION_ARGS)
 	query.text = psprintf("SELECT pg_catalog.count(*) FROM %s%s",
 						  sk_qualified_name(RelationGetRelid(rel)),
 						  query.expressions != NIL ? " WHERE $1 IS NOT TRUE" : "");
-
-	rows = sk_query_relation(&query, &slot);
-	if (!tuplestore_gettupleslot(rows, true, false, slot))
-		elog(ERROR, "query returned no row: %s", query.text);
-	result = DatumGetInt64(slot_getattr(slot, 1, &isnull));
-	ExecDropSingleTupleTableSlot(slot);
-	tuplestore_end(rows);
+	result = sk_query_number(&query);
 	relation_close(rel, NoLock);
 	PG_RETURN_INT64(result);
 }
