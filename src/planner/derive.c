@@ -396,10 +396,12 @@ is_exact(const SkColumns *columns)
 static bool
 lists_all_shards(PlannerInfo *root, const SkShardKey *key, Expr *condition)
 {
-	Node	   *list = lsecond(((ScalarArrayOpExpr *) condition)->args);
+	Node	   *list;
 
-	return IsA(condition, ScalarArrayOpExpr) && IsA(list, Const) &&
-		estimate_array_length(root, list) >= key->shards;
+	if (!IsA(condition, ScalarArrayOpExpr))
+		return false;
+	list = lsecond(((ScalarArrayOpExpr *) condition)->args);
+	return IsA(list, Const) && estimate_array_length(root, list) >= key->shards;
 }
 
 /* Is the shard a constant, and the bounds leave another one? */
