@@ -38,7 +38,8 @@ BEGIN ATOMIC
    ORDER BY 1;
 END;
 
--- A copy has begun if there is a publication or a slot of its name.
+-- A copy has begun if there is a publication of the table by its name, or a slot: anybody may take
+-- the name for a publication of another one.
 CREATE FUNCTION spanner_internal.list_copies(
   relation regclass,
   OUT server name,
@@ -54,7 +55,10 @@ BEGIN ATOMIC
    CROSS JOIN pg_foreign_server s
    CROSS JOIN LATERAL spanner_internal.copy_name(relation, s.srvname) n (copy)
    WHERE c.oid = relation AND c.relkind = 'r'
-     AND (EXISTS (SELECT FROM pg_publication p WHERE p.pubname = n.copy)
+     AND (EXISTS (SELECT
+                    FROM pg_publication p
+                    JOIN pg_publication_rel r ON r.prpubid = p.oid AND r.prrelid = c.oid
+                   WHERE p.pubname = n.copy)
           OR EXISTS (SELECT FROM pg_replication_slots r
                       WHERE r.slot_name = n.copy AND r.database = current_database()))
    ORDER BY s.srvname;

@@ -354,6 +354,32 @@ is($node->safe_psql('app', $grants), '', 'the user of a mapping without rights h
 $node->safe_psql('app', 'GRANT SELECT ON sp2.new TO bob');
 is($node->safe_psql('app', $grants), 'GRANT SELECT ON TABLE t TO bob', 'one with rights here');
 
+$node->safe_psql('app', 'CREATE TABLE sp.plain (id bigint PRIMARY KEY); GRANT USAGE ON SCHEMA sp TO mallory');
+
+# A foreign partition, or the publication of a copy, that stands for a table of somebody else there
+$node->safe_psql('far', q{
+	CREATE SCHEMA alice AUTHORIZATION alice;
+	CREATE TABLE alice.own (id bigint PRIMARY KEY, v text);
+	ALTER TABLE alice.own OWNER TO alice;
+	CREATE TABLE m.copied (id bigint PRIMARY KEY);
+	ALTER TABLE m.copied OWNER TO alice});
+run_as('mallory', q{
+	CREATE TABLE m.points (id bigint, v text) PARTITION BY RANGE (id);
+	CREATE FOREIGN TABLE m.points_p0 PARTITION OF m.points FOR VALUES FROM (0) TO (9) SERVER far OPTIONS (schema_name 'alice', table_name 'own');
+	CREATE TABLE m.copied (id bigint PRIMARY KEY);
+	DO $$
+	BEGIN
+		EXECUTE format('CREATE PUBLICATION %I FOR TABLE m.copied', spanner_internal.copy_name('m.copied', 'far'));
+		EXECUTE format('CREATE PUBLICATION %I', spanner_internal.copy_name('sp.plain', 'far'));
+	END $$});
+foreach my $words ([ 'run', 'm.points', 'ALTER TABLE {} ADD COLUMN planted int' ], [ 'move', 'm.points_p0', '--to', 'here' ], [ 'run', 'm.copied', 'ALTER TABLE {} ADD COLUMN planted int' ])
+{
+	like((splits($superuser, @$words))[1], qr/table "(alice\.own|m\.copied)" on server "far" has another owner/, "$words->[0] $words->[1]: refused");
+}
+is($node->safe_psql('far', q{SELECT count(*) FROM pg_attribute WHERE attname = 'planted'}), 0, 'the tables of somebody else are left alone');
+is($node->safe_psql('app', q{SELECT count(*) FROM spanner_internal.list_copies('sp.plain')}),
+	0, 'a publication of nothing is no copy');
+
 # Another version of the extension
 $node->safe_psql('far', q{UPDATE pg_extension SET extversion = '0.9' WHERE extname = 'spanner_keys_splits'});
 like((splits($superuser, 'move', 'sp.p0', '--to', 'far'))[1], qr/version/, 'another version on the target');

@@ -118,6 +118,8 @@ extern _Noreturn void fail_with(int status, const char *detail, const char *hint
 extern bool is_replicating(Move *m);
 extern bool is_alike(Move *m);
 extern bool has_no_rows(Move *m);
+extern void check_owner_there(Server *server, const char *parent, const char *schemaname,
+							  const char *name, const char *copy);
 extern void check_move(Move *m);
 extern void replicate(Move *m);
 extern void end_replication(Move *m);

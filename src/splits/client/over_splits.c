@@ -180,14 +180,14 @@ static PGresult *
 tables_of(const char *table)
 {
 	return query(&here, "SELECT x.server, x.nspname, x.relname,\n"
-				 "  'spanner_run_' || left(md5(concat_ws(' ', current_database(), $1::oid, x.server, x.nspname, x.relname, $4::text)), 12)\n"
-				 "  FROM (SELECT 1 AS n, s.server, s.schemaname AS nspname, s.tablename AS relname\n"
+				 "  'spanner_run_' || left(md5(concat_ws(' ', current_database(), $1::oid, x.server, x.nspname, x.relname, $4::text)), 12), x.copy\n"
+				 "  FROM (SELECT 1 AS n, s.server, s.schemaname AS nspname, s.tablename AS relname, NULL::name AS copy\n"
 				 "          FROM (SELECT $1::oid AS oid WHERE EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = $1::oid)) p\n"
 				 "         CROSS JOIN spanner_internal.list_splits(p.oid) s WHERE s.server IS NOT NULL OR $2 = 'only'\n"
 				 "        UNION ALL\n"
-				 "        SELECT 1, l.server, l.schemaname, l.tablename FROM spanner_internal.list_copies($1::oid) l\n"
+				 "        SELECT 1, l.server, l.schemaname, l.tablename, l.copy FROM spanner_internal.list_copies($1::oid) l\n"
 				 "        UNION ALL\n"
-				 "        SELECT 2, NULL, n.nspname, c.relname FROM pg_class c\n"
+				 "        SELECT 2, NULL, n.nspname, c.relname, NULL FROM pg_class c\n"
 				 "          JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::oid AND $2 <> 'only') x\n"
 				 " ORDER BY x.n * $3::integer, x.server, x.nspname, x.relname",
 				 ARGS(table, options.splits_only ? "only" : "all", options.here_first ? "-1" : "1",
@@ -230,7 +230,8 @@ run_over_splits(const char *table, const char *statement)
 	count = PQntuples(tables);
 	/* all servers answer before the first one runs it */
 	for (int i = 0; i < count; i++)
-		find_server(get_text(tables, i, 0));
+		check_owner_there(find_server(get_text(tables, i, 0)), table, PQgetvalue(tables, i, 1),
+						  PQgetvalue(tables, i, 2), get_text(tables, i, 4));
 	/* the first record says when all have run it, and goes last */
 	is_done = count > 0 && query_bool(find_server(get_text(tables, 0, 0)),
 									  "SELECT swapped FROM spanner_internal.own_record WHERE move = $1",

@@ -58,6 +58,34 @@ demand(Server *server, const char *message, const char *hint,
 	fail_with(EXIT_FAILED, NULL, hint, "%s: %s", place(server), message);
 }
 
+/*
+ * A foreign partition can name any table on its server.  So what a role does there
+ * for the owner of a table here is done to a table of that owner, or to a copy.
+ */
+void
+check_owner_there(Server *server, const char *parent, const char *schemaname, const char *name, const char *copy)
+{
+	char	   *owner;
+	char	   *other;
+
+	if (server->name == NULL)
+		return;
+	owner = query_value(&here, "SELECT nullif(spanner_internal.owner_there($1::oid, $2), current_user)",
+						ARGS(parent, server->name));
+	if (owner == NULL)
+		return;
+	other = query_value(server, "SELECT pg_get_userbyid(c.relowner) FROM pg_class c\n"
+						"  JOIN pg_namespace n ON n.oid = c.relnamespace\n"
+						" WHERE n.nspname = $1 AND c.relname = $2 AND pg_get_userbyid(c.relowner) <> $3\n"
+						"   AND NOT EXISTS (SELECT FROM pg_subscription s JOIN pg_subscription_rel r ON r.srsubid = s.oid\n"
+						"                    WHERE s.subname = $4 AND s.subowner = c.relowner AND r.srrelid = c.oid)",
+						ARGS(schemaname, name, owner, copy));
+	if (other != NULL)
+		fail_with(EXIT_FAILED, psprintf("It belongs to role \"%s\" there, and the table here to \"%s\".", other, owner),
+				  "Give both the same owner, or run the program as the owner of the table here.",
+				  "table \"%s.%s\" on %s has another owner", plain(schemaname), plain(name), place(server));
+}
+
 /* Can the source publish the table, and the target subscribe? */
 static void
 check_source(Move *m)
@@ -505,6 +533,7 @@ check_move(Move *m)
 	m->table = find_table(m->from, m->schemaname, m->tablename);
 	if (m->table == NULL)
 		fail("there is no table \"%s.%s\" on %s", plain(m->schemaname), plain(m->tablename), place(m->from));
+	check_owner_there(m->from, m->parent, m->schemaname, m->tablename, NULL);
 	m->is_empty = m->source == NULL && !m->is_copy && has_no_rows(m) &&
 		!has_slot(m) && copy_state(m) == NULL;
 	check_source(m);
