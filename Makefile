@@ -259,7 +259,8 @@ ISOLATION_keys = \
 ISOLATION_advisor = \
 	advisor_drop \
 	advisor_locked \
-	advisor_shard_key_locks
+	advisor_shard_key_locks \
+	advisor_silence
 ISOLATION = $(ISOLATION_keys) $(ISOLATION_advisor)
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation $(addprefix --load-extension=,$(EXTENSION))
 TAP_TESTS = 1

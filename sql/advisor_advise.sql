@@ -159,6 +159,10 @@ SET ROLE regress_spanner_stranger;
 SELECT spanner.silence_rule('log', 'key_missing');
 DELETE FROM spanner.silenced_rule;
 UPDATE spanner.silenced_rule SET rule = 'key_time';
+BEGIN;
+LOCK TABLE spanner.silenced_rule IN SHARE MODE;
+ROLLBACK;
+INSERT INTO spanner_internal.unsilenced_rule SELECT * FROM spanner.silenced_rule;
 SELECT rule, object, finding FROM spanner.advise('log', 'splits');
 RESET ROLE;
 

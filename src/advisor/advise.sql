@@ -11,7 +11,20 @@ CREATE TABLE spanner.silenced_rule (
 COMMENT ON TABLE spanner.silenced_rule
   IS 'rules that the owners of tables have silenced with spanner.silence_rule()';
 
-GRANT SELECT, INSERT, DELETE ON spanner.silenced_rule TO PUBLIC;
+GRANT SELECT, INSERT ON spanner.silenced_rule TO PUBLIC;
+
+-- What is inserted here is deleted there, with what was silenced on tables that are gone.  Who may
+-- delete from a table may also lock it, and so keep everybody from being advised.
+CREATE VIEW spanner_internal.unsilenced_rule AS SELECT * FROM spanner.silenced_rule;
+CREATE RULE unsilence AS ON INSERT TO spanner_internal.unsilenced_rule DO INSTEAD
+  DELETE FROM spanner.silenced_rule s
+   WHERE ROW(s.relation, s.column_name, s.index_name, s.rule)
+           IS NOT DISTINCT FROM ROW(new.relation, new.column_name, new.index_name, new.rule)
+      OR s.ctid = ANY (ARRAY(SELECT x.ctid
+                               FROM spanner.silenced_rule x
+                              WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = x.relation)
+                                FOR UPDATE OF x SKIP LOCKED));
+GRANT INSERT ON spanner_internal.unsilenced_rule TO PUBLIC;
 
 -- The text of a table that is gone, or that only its session sees, could not be restored, and would
 -- take all other rows with it.
@@ -92,18 +105,17 @@ BEGIN
         (SELECT relname FROM pg_class WHERE oid = silence.relation)),
       HINT = 'Names are taken as they are, in upper and lower case.';
   ELSIF NOT silenced THEN
-    DELETE FROM spanner.silenced_rule s WHERE s IS NOT DISTINCT FROM silence;
-    IF NOT FOUND THEN
+    IF NOT EXISTS (SELECT FROM spanner.silenced_rule s WHERE s IS NOT DISTINCT FROM silence) THEN
       RAISE NOTICE 'rule "%" is not silenced on %, skipping', silence.rule, relation;
     END IF;
+    INSERT INTO spanner_internal.unsilenced_rule SELECT silence.*;
     RETURN;
   ELSIF NOT EXISTS (SELECT FROM spanner_internal.advisor_rule r
                      WHERE r.rule = silence.rule AND r.targets IS NOT NULL) THEN
     RAISE undefined_object USING MESSAGE = format('there is no rule "%s" to silence', silence.rule),
       HINT = 'Those that are checkable in the view spanner.advisor_rules can be silenced.';
   END IF;
-  DELETE FROM spanner.silenced_rule s
-   WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.relation);
+  INSERT INTO spanner_internal.unsilenced_rule DEFAULT VALUES;
   INSERT INTO spanner.silenced_rule SELECT silence.* ON CONFLICT DO NOTHING;
 END
 $$;
