@@ -38,7 +38,15 @@ COMMENT ON TABLE spanner.split_record
 CREATE VIEW spanner_internal.own_record WITH (security_barrier) AS
 SELECT * FROM spanner.split_record r WHERE r.performer = current_user
   WITH CASCADED CHECK OPTION;
-GRANT SELECT, INSERT, UPDATE, DELETE ON spanner_internal.own_record TO PUBLIC;
+GRANT SELECT, INSERT, UPDATE (target, identity, former, made, swapped)
+  ON spanner_internal.own_record TO PUBLIC;
+
+-- What is inserted here is deleted there.  Who may delete from a table, or update all of it, may
+-- also lock it, and so keep everybody from moving splits.
+CREATE VIEW spanner_internal.ended_record AS SELECT move FROM spanner_internal.own_record;
+CREATE RULE delete_record AS ON INSERT TO spanner_internal.ended_record DO INSTEAD
+  DELETE FROM spanner.split_record r WHERE r.performer = current_user AND r.move = new.move;
+GRANT INSERT ON spanner_internal.ended_record TO PUBLIC;
 
 -- One's own moves, and those of whoever may act as the owner of the table and its partition;
 -- without values of rows.
@@ -57,14 +65,19 @@ SELECT r.performer, p.oid AS role, r.move, r.partition, r.parent, r.nspname, r.n
                               AND NOT pg_has_role(p.oid, x.relowner, 'USAGE')));
 GRANT SELECT ON spanner_internal.begun_moves TO PUBLIC;
 
--- What a name means to the program, on the search path of the user, and the key of the advisory
--- lock for its table, which is that of the outermost one.  Each table of a move, which may have
--- been dropped, stands for the partition that the move began with.
-CREATE FUNCTION spanner_internal.find_split(given text, OUT partition oid, OUT lock_key bigint)
+-- Take the lock for the moves of a table until the session ends, if it is free.
+CREATE FUNCTION spanner_internal.try_lock_moves(relation oid)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'spanner_try_lock_moves'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+-- What a name means to the program, on the search path of the user, and the table that its lock is
+-- of, which is the outermost one.  Each table of a move, which may have been dropped, stands for
+-- the partition that the move began with.
+CREATE FUNCTION spanner_internal.find_split(given text, OUT partition oid, OUT locked oid)
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 BEGIN ATOMIC
-  SELECT x.oid, 1936746611::bigint << 32
-                | coalesce(pg_partition_root(x.parent), x.parent)::oid::bigint
+  SELECT x.oid, coalesce(pg_partition_root(x.parent), x.parent)
     FROM (SELECT to_regclass(given)::oid) t (oid)
    CROSS JOIN LATERAL (
      SELECT 1, m.partition, m.parent

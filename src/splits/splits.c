@@ -16,13 +16,19 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "parser/parser.h"
 #include "parser/scanner.h"
+#include "storage/lock.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/partcache.h"
 
 #include "compat.h"
@@ -33,6 +39,10 @@
 PG_FUNCTION_INFO_V1(spanner_count_rows);
 PG_FUNCTION_INFO_V1(spanner_run_as);
 PG_FUNCTION_INFO_V1(spanner_fill_in);
+PG_FUNCTION_INFO_V1(spanner_try_lock_moves);
+
+/* The last field of an advisory lock's tag is 1 or 2 in core, 4 and more in Citus. */
+#define SK_MOVES_LOCK 0x5350
 
 static Node *partition_constraint(Relation rel);
 
@@ -132,6 +142,35 @@ spanner_fill_in(PG_FUNCTION_ARGS)
 				 errmsg("the statement must have {} for the name of the table")));
 	appendStringInfoString(&result, from);
 	PG_RETURN_TEXT_P(cstring_to_text(result.data));
+}
+
+/*
+ * spanner_internal.try_lock_moves(relation oid) returns boolean
+ *
+ * The lock of a table for the program, until the session ends.  Anybody can take
+ * advisory locks, so it is none that their functions know.  Whoever could lock
+ * the table, or a partition of it, may have it.
+ */
+Datum
+spanner_try_lock_moves(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	List	   *family = NIL;
+	bool		is_allowed;
+	LOCKTAG		tag;
+	ListCell   *lc;
+
+	if (OidIsValid(sk_relation_owner(relid)))
+		family = find_all_inheritors(relid, NoLock, NULL);
+	/* a table that is gone is nobody's */
+	is_allowed = family == NIL;
+	foreach(lc, family)
+		is_allowed |= has_privs_of_role(GetUserId(), sk_relation_owner(lfirst_oid(lc))) ||
+		pg_class_aclcheck(lfirst_oid(lc), GetUserId(), ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE) == ACLCHECK_OK;
+	if (!is_allowed)
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(relid));
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, RelationRelationId, relid, SK_MOVES_LOCK);
+	PG_RETURN_BOOL(LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL);
 }
 
 /*

@@ -132,8 +132,13 @@ sub start_blocked
 }
 
 # A cut that comes here: its tables have names that are no partitions yet.
+# Who has advisory locks keeps nobody out.
 make_table('cut');
-ok(splits('move', 'cut_p', '--to', 'far'), 'a split is there');
+my $keys = q{SELECT pg_advisory_lock(%1$s), pg_advisory_lock(1936746611::bigint << 32 | %1$s), pg_advisory_lock('pg_class'::regclass::int, %1$s)};
+my $stranger = $here->background_psql('postgres');
+$stranger->query_safe(sprintf $keys, value(q{SELECT 'cut'::regclass::int}));
+ok(splits('move', 'cut_p', '--to', 'far'), 'a split is there') or diag($err2);
+$stranger->quit;
 my $run = start_blocked('cut', q{SELECT to_regclass('cut_p_1') IS NOT NULL}, 'move', 'cut_p', '--to', 'here', '--at', '51');
 my ($move) = value('SELECT move FROM spanner_internal.own_record');
 my $under_way = qr/another move, copy or statement for this table is under way/;

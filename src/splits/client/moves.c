@@ -322,7 +322,7 @@ open_target(Move *m)
 	for (int i = 0; i < PQntuples(tables); i++)
 		command(m->to, psprintf("ANALYZE %s /* long */", PQgetvalue(tables, i, 0)), NO_ARGS);
 	if (m->target != NULL)
-		command(m->to, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+		command(m->to, "INSERT INTO spanner_internal.ended_record VALUES ($1)", ARGS(m->move));
 	PQclear(tables);
 }
 
@@ -349,7 +349,7 @@ end_record(Move *m)
 		if (back == NULL)
 			fail("partition \"%s\" is gone", plain(m->name));
 	}
-	command(&here, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+	command(&here, "INSERT INTO spanner_internal.ended_record VALUES ($1)", ARGS(m->move));
 	command(&here, "COMMIT", NO_ARGS);
 	return back == NULL ? NULL : reload(back);
 }
@@ -372,7 +372,7 @@ perform(Move *m)
 	close_source(m);
 	end_replication(m);
 	if (m->source != NULL)
-		command(m->from, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+		command(m->from, "INSERT INTO spanner_internal.ended_record VALUES ($1)", ARGS(m->move));
 	open_target(m);
 	return end_record(m);
 }
@@ -439,9 +439,11 @@ abandon_split(const char *split)
 	if (m->target == NULL)
 		command(&here, "SELECT spanner_internal.run_as_owner(c.oid, format('ALTER FOREIGN TABLE %s RENAME TO %I', c.oid::regclass, $2::name))\n"
 				"  FROM pg_class c WHERE c.oid = $1::oid AND c.relname <> $2::name", ARGS(m->partition, m->name));
-	command(m->from, "DELETE FROM spanner_internal.own_record WHERE move = $1 AND parent IS NULL", ARGS(m->move));
-	command(m->to, "DELETE FROM spanner_internal.own_record WHERE move = $1 AND parent IS NULL", ARGS(m->move));
-	command(&here, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+	command(m->from, "INSERT INTO spanner_internal.ended_record\n"
+			"SELECT move FROM spanner_internal.own_record WHERE move = $1 AND parent IS NULL", ARGS(m->move));
+	command(m->to, "INSERT INTO spanner_internal.ended_record\n"
+			"SELECT move FROM spanner_internal.own_record WHERE move = $1 AND parent IS NULL", ARGS(m->move));
+	command(&here, "INSERT INTO spanner_internal.ended_record VALUES ($1)", ARGS(m->move));
 	pg_log_info("done");
 }
 

@@ -139,10 +139,10 @@ end_copies(const char *table)
 		command(m->to, "SELECT spanner_internal.end_subscription($1)", ARGS(m->move));
 		command(m->to, "BEGIN", NO_ARGS);
 		command(m->to, "SELECT spanner_internal.drop_recorded($1)", ARGS(m->move));
-		command(m->to, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+		command(m->to, "INSERT INTO spanner_internal.ended_record VALUES ($1)", ARGS(m->move));
 		command(m->to, "COMMIT", NO_ARGS);
 		end_replication(m);
-		command(&here, "DELETE FROM spanner_internal.own_record WHERE move = $1", ARGS(m->move));
+		command(&here, "INSERT INTO spanner_internal.ended_record VALUES ($1)", ARGS(m->move));
 	}
 	PQclear(names);
 	return count > 0;
@@ -250,7 +250,7 @@ run_over_splits(const char *table, const char *statement)
 		command(find_server(get_text(tables, 0, 0)), "UPDATE spanner_internal.own_record SET swapped = true WHERE move = $1",
 				ARGS(PQgetvalue(tables, 0, 3)));
 	for (int i = count - 1; i >= 0; i--)
-		command(find_server(get_text(tables, i, 0)), "DELETE FROM spanner_internal.own_record WHERE move = $1",
+		command(find_server(get_text(tables, i, 0)), "INSERT INTO spanner_internal.ended_record VALUES ($1)",
 				ARGS(PQgetvalue(tables, i, 3)));
 	PQclear(tables);
 	if (!options.dry_run)

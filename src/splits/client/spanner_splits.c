@@ -154,7 +154,7 @@ find_and_lock(const char *name)
 
 	for (;;)
 	{
-		PGresult   *found = query(&here, "SELECT partition, lock_key FROM spanner_internal.find_split($1)", ARGS(name));
+		PGresult   *found = query(&here, "SELECT partition, locked FROM spanner_internal.find_split($1)", ARGS(name));
 		char	   *partition = get_text(found, 0, 0);
 		char	   *key = get_text(found, 0, 1);
 
@@ -163,7 +163,7 @@ find_and_lock(const char *name)
 			fail("relation \"%s\" does not exist", plain(name));
 		if (locked != NULL && strcmp(locked, key) == 0)
 			return partition;
-		if (query_bool(&here, "SELECT pg_catalog.pg_try_advisory_lock($1)", ARGS(key)))
+		if (query_bool(&here, "SELECT spanner_internal.try_lock_moves($1)", ARGS(key)))
 			locked = key;
 		else if (--tries == 0)
 			fail_with(EXIT_FAILED, NULL, "Wait until it has ended.",
