@@ -33,6 +33,7 @@
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
+#include "executor/executor.h"
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -53,6 +54,7 @@
 #include "utils/syscache.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 
 #include "allocator/allocator.h"
 #include "spanner_keys.h"
@@ -702,21 +704,48 @@ open_connection(Connection *connection)
 	strlcpy(connection->name, name, NAMEDATALEN);
 }
 
-/* The first row of a result; false if there is none.  Of two NULLs, 0 and -1. */
+/*
+ * The first row of a result; false if there is none.  Of two NULLs, 0 and -1.
+ *
+ * The function is called as the executor would, and not by its name: the owner of
+ * its schema could give the name to another schema.
+ */
 static bool
 get_result(const char *name, int64 *first, int64 *last)
 {
-	FmgrInfo	finfo;
-	char	   *text;
+	ExprContext *econtext = CreateStandaloneExprContext();
+	TupleDesc	desc = CreateTemplateTupleDesc(2);
+	ReturnSetInfo rsinfo = {.type = T_ReturnSetInfo,.econtext = econtext,
+	.allowedModes = SFRM_Materialize,.expectedDesc = desc};
 
+	LOCAL_FCINFO(fcinfo, 1);
+	FmgrInfo	finfo;
+	TupleTableSlot *row;
+	bool		found;
+
+	TupleDescInitEntry(desc, 1, "first_value", INT8OID, -1, 0);
+	TupleDescInitEntry(desc, 2, "last_value", INT8OID, -1, 0);
+	sk_finish_tupdesc(desc);
 	find_dblink("dblink_get_result", 1, &finfo);
-	text = sk_query_text(psprintf("SELECT CASE pg_catalog.num_nulls(first_value, last_value)"
-								  " WHEN 0 THEN pg_catalog.concat(first_value, ' ', last_value) WHEN 2 THEN '0 -1' END"
-								  " FROM %s(%s) AS t (first_value pg_catalog.int8, last_value pg_catalog.int8)",
-								  quote_qualified_identifier(get_namespace_name(get_func_namespace(finfo.fn_oid)),
-															 "dblink_get_result"),
-								  quote_literal_cstr(name)));
-	return text !=NULL && sscanf(text, INT64_FORMAT " " INT64_FORMAT, first, last) == 2;
+	InitFunctionCallInfoData(*fcinfo, &finfo, 1, InvalidOid, NULL, (Node *) &rsinfo);
+	fcinfo->args[0].value = CStringGetTextDatum(name);
+	fcinfo->args[0].isnull = false;
+	(void) FunctionCallInvoke(fcinfo);
+	FreeExprContext(econtext, true);
+	if (rsinfo.setResult == NULL)
+		return false;
+	row = MakeSingleTupleTableSlot(rsinfo.setDesc, &TTSOpsMinimalTuple);
+	found = tuplestore_gettupleslot(rsinfo.setResult, true, false, row);
+	if (found)
+	{
+		slot_getallattrs(row);
+		found = row->tts_isnull[0] == row->tts_isnull[1];
+		*first = row->tts_isnull[0] ? 0 : DatumGetInt64(row->tts_values[0]);
+		*last = row->tts_isnull[1] ? -1 : DatumGetInt64(row->tts_values[1]);
+	}
+	ExecDropSingleTupleTableSlot(row);
+	tuplestore_end(rsinfo.setResult);
+	return found;
 }
 
 /* Close a connection that may be open.  It counts as closed even if that fails. */

@@ -49,6 +49,8 @@ run_as('mallory', q{
 	CREATE TRIGGER look BEFORE UPDATE ON evil.target FOR EACH STATEMENT EXECUTE FUNCTION trap.look();
 	CREATE VIEW trap.door AS SELECT who FROM public.target;
 	CREATE FUNCTION evil.dblink_connect(text, text) RETURNS text LANGUAGE plpgsql AS
+	  $$BEGIN RAISE LOG 'trap: %', current_user; RAISE EXCEPTION 'trap'; END$$;
+	CREATE FUNCTION evil.dblink_get_result(text) RETURNS SETOF record LANGUAGE plpgsql AS
 	  $$BEGIN RAISE LOG 'trap: %', current_user; RAISE EXCEPTION 'trap'; END$$});
 
 my $toggle = $node->background_psql('app', on_error_stop => 0, extra_params => [ '-U', 'mallory' ]);
@@ -75,7 +77,7 @@ unlike(slurp_file($node->logfile), qr/trap: $superuser/, 'numbers: no trigger of
 # Functions of dblink are called as the owner of the allocator.
 SKIP:
 {
-	skip 'no dblink here', 1 if !$dblink;
+	skip 'no dblink here', 2 if !$dblink;
 	$node->safe_psql('app', qq{
 		CREATE SERVER hub FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '} . $node->host . qq{', port '1', connect_timeout '2');
 		CREATE USER MAPPING FOR $superuser SERVER hub;
@@ -83,6 +85,17 @@ SKIP:
 		       spanner.grant_allocator('remote ' || i, 'public') FROM generate_series(1, 50) i});
 	run_as('mallory', join '', map { "SELECT spanner.next_value('remote $_');\n" } (1 .. 50) x 8);
 	unlike(slurp_file($node->logfile), qr/trap: $superuser/, 'remote: no function of another schema runs as the owner');
+
+	# a server that answers each of many questions
+	$node->safe_psql('postgres', 'CREATE DATABASE hub');
+	$node->safe_psql('hub', q{CREATE EXTENSION spanner_keys; SELECT spanner.create_allocator('answer', 'sync')});
+	$node->safe_psql('app', qq{
+		CREATE SERVER answering FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '} . $node->host . qq{', port '} . $node->port . qq{', dbname 'hub');
+		CREATE USER MAPPING FOR $superuser SERVER answering OPTIONS (user '$superuser');
+		SELECT spanner.create_allocator('answer', 'remote', server => 'answering', batch_size => 1, max_batch_size => 1),
+		       spanner.grant_allocator('answer', 'public')});
+	run_as('mallory', join '', ("SELECT count(spanner.next_value('answer')) FROM generate_series(1, 400);\n") x 20);
+	unlike(slurp_file($node->logfile), qr/trap: $superuser/, 'nor where an answer is read');
 }
 
 $node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%LOOP%' AND usename = 'mallory'});
