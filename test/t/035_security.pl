@@ -330,7 +330,7 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	check_foreign_table => [ q{'public.far_away'} ],
 	check_split_server => [ q{'public.divided', 'far'} ],
 	count_outside => [ q{'public.divided_p0', 'public.divided') LIMIT (0} ], count_rows => [ "$other, NULL", q{'public.divided_p0', true} ],
-	find_relation => [ q{'public', 'other'} ],
+	find_relation => [ q{'public', 'other'} ], find_split => [ q{'public.divided'} ], try_lock_moves => [$other],
 	inside_condition => [ q{'integer', '1', '2'} ],
 	known_identity => [ q{'public.parted', NULL} ],
 	read_there => [ q{'far', 'pg_catalog.pg_am', 'true', NULL} ],

@@ -346,6 +346,17 @@ $node->safe_psql('app', 'CREATE TABLE sp2.new (id bigint) PARTITION BY RANGE (id
 is(splits($superuser, 'create', 'sp2.new', '--servers', 'far', '--bits=63', '--key=id'), 1, 'a table of somebody else in the way');
 is($node->safe_psql('far', q{SELECT relowner::regrole FROM pg_class WHERE oid = 'sp2.new_p0'::regclass}), 'mallory', 'is left alone');
 
+# A schema that its owner could not make there
+$node->safe_psql('far', 'REVOKE CREATE ON DATABASE far FROM mallory');
+run_as('mallory', q{
+	CREATE SCHEMA carol;
+	CREATE TABLE carol.t (id bigint) PARTITION BY RANGE (id);
+	CREATE TABLE carol.p PARTITION OF carol.t (PRIMARY KEY (id)) FOR VALUES FROM (0) TO (9)});
+like((splits($superuser, 'move', 'carol.p', '--to', 'far'))[1], qr/role "mallory" may not create tables in schema "carol"/, 'a schema that somebody else may not make');
+$node->safe_psql('far', 'GRANT CREATE ON DATABASE far TO mallory');
+is(splits($superuser, 'move', 'carol.p', '--to', 'far'), 0, 'and now may');
+is($node->safe_psql('far', q{SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'carol'}), 'mallory', 'belongs to that role');
+
 # Who makes a user mapping gets no rights on tables there by that
 $node->safe_psql('app', 'CREATE ROLE bob; GRANT USAGE ON FOREIGN SERVER far TO bob; SET ROLE bob; CREATE USER MAPPING FOR bob SERVER far OPTIONS (user \'bob\')');
 my $grants = q{SELECT concat(head, 't', tail) FROM spanner_internal.table_grants('sp2.new', 'far', NULL) WHERE tail ~ 'bob'};

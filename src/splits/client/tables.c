@@ -187,7 +187,7 @@ check_target(Move *m)
 
 	demand(m->to, psprintf("role \"%s\" may not create tables in schema \"%s\"", plain(owner), plain(m->schemaname)),
 		   "Create the schema there, and run GRANT USAGE, CREATE ON SCHEMA for that role.",
-		   "SELECT CASE WHEN n.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')\n"
+		   "SELECT CASE WHEN n.oid IS NULL THEN has_database_privilege($2::oid, current_database(), 'CREATE')\n"
 		   "            ELSE has_schema_privilege($2::oid, n.oid, 'USAGE') AND has_schema_privilege($2::oid, n.oid, 'CREATE') END\n"
 		   "  FROM (VALUES (1)) x LEFT JOIN pg_namespace n ON n.nspname = $1", ARGS(m->schemaname, m->owner));
 	/* the partition gets another name meanwhile */
@@ -344,9 +344,8 @@ make_tables(Move *m)
 	command(m->to, "BEGIN", NO_ARGS);
 	command(m->to, "INSERT INTO spanner_internal.own_record (move) VALUES ($1) ON CONFLICT DO NOTHING", ARGS(m->move));
 	if (!query_bool(m->to, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", ARGS(m->schemaname)))
-		command(m->to, psprintf("CREATE SCHEMA %s AUTHORIZATION %s", quoted(m->to, m->schemaname),
-								quoted(m->to, query_value(m->to, "SELECT rolname FROM pg_roles WHERE oid = $1", ARGS(m->owner)))),
-				NO_ARGS);
+		command(m->to, "SELECT spanner_internal.run_as($1, $2)",
+				ARGS(m->owner, psprintf("CREATE SCHEMA %s", quoted(m->to, m->schemaname))));
 	if (m->at != NULL)
 		make_parts(m, commands, grants);
 	else
