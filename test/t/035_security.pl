@@ -124,7 +124,7 @@ foreach my $file (glob 'src/*/*.[cly]')
 }
 is_deeply([ sort keys %runs_sql ],
 	[
-		qw(advisor/sample allocator/commands allocator/number_rows allocator/worker
+		qw(advisor/sample allocator/commands allocator/number_rows
 		sequence/sequence sequence/sequence_change sequence/sequence_commands spanner_ddl/catalog spanner_ddl/expired
 		spanner_ddl/objects spanner_ddl/scanner spanner_ddl/tables spi/relation_query spi/run_command splits/splits)
 	],
