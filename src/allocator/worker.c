@@ -732,7 +732,8 @@ get_result(const char *name, int64 *first, int64 *last)
 	fcinfo->args[0].isnull = false;
 	(void) FunctionCallInvoke(fcinfo);
 	FreeExprContext(econtext, true);
-	if (rsinfo.setResult == NULL)
+	/* a server may say that it has run a command */
+	if (rsinfo.setResult == NULL || rsinfo.setDesc->natts != desc->natts)
 		return false;
 	row = MakeSingleTupleTableSlot(rsinfo.setDesc, &TTSOpsMinimalTuple);
 	found = tuplestore_gettupleslot(rsinfo.setResult, true, false, row);

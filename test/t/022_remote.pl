@@ -8,6 +8,7 @@ use warnings;
 
 use IO::Socket::INET;
 use IPC::Run;
+use POSIX ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -341,6 +342,38 @@ $user->safe_psql('postgres',
 	"SELECT spanner.create_allocator('none', mode => 'remote', server => 'fake')");
 like(error_of($user, "SELECT spanner.next_value('none')"),
 	qr/server "fake": no answer came/, 'nothing at all');
+
+# One that says that it has run a command: no rows, but a word
+my $terse = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1')
+  or die "could not listen: $!";
+my $terse_pid = fork // die "fork: $!";
+if (!$terse_pid)
+{
+	while (my $client = $terse->accept)
+	{
+		my $send = sub { syswrite $client, $_[0] . pack('N', 4 + length $_[1]) . $_[1] };
+
+		sysread $client, my $message, 10000;
+		$send->('R', pack 'N', 0);
+		$send->('Z', 'I');
+		while (sysread($client, $message, 10000) && $message =~ /^Q/)
+		{
+			$send->('C', "UPDATE 1\0");
+			$send->('Z', 'I');
+		}
+	}
+	POSIX::_exit(0);
+}
+$user->safe_psql(
+	'postgres', qq{
+	CREATE SERVER terse FOREIGN DATA WRAPPER dblink_fdw
+		OPTIONS (host '127.0.0.1', port '@{[ $terse->sockport ]}', sslmode 'disable', gssencmode 'disable', connect_timeout '10');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER terse;
+	SELECT spanner.create_allocator('terse', mode => 'remote', server => 'terse');});
+like(error_of($user, "SELECT spanner.next_value('terse')"),
+	qr/server "terse": no answer came/, 'a command instead of rows');
+kill 'TERM', $terse_pid;
+waitpid $terse_pid, 0;
 
 # What is missing over there
 $user->safe_psql('postgres',
