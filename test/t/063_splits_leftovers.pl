@@ -198,6 +198,20 @@ is(splits('move', 'ended_p0', '--to', 'far'), 0, 'a slot without its subscriptio
 is(leftovers(), '0 0', 'nothing is left');
 is(value('SELECT count(*) FROM ended'), 100, 'all rows are there');
 
+# Killed before it drops the table that the rows have left
+$reader->query_safe('BEGIN; LOCK TABLE ONLY ended IN ACCESS SHARE MODE');
+is(splits('move', 'ended_p0', '--to', 'here', '--tries=1'), 3, 'the way back waits for a reader') or diag($err);
+$reader->query_safe('COMMIT');
+$move = value(q{SELECT move FROM spanner_internal.own_record});
+value("BEGIN; SELECT spanner_internal.begin_swap('$move'); SELECT spanner_internal.end_swap('$move'); COMMIT");
+far('UPDATE spanner.split_record SET made = ARRAY[moved]');
+is(splits('move', 'ended_p0', '--dry-run'), 0, 'the rest is shown') or diag($err);
+like($out, qr/^server "far": SELECT spanner_internal\.drop_recorded/m, 'also that the table goes');
+is(far('SELECT count(*) FROM pg_class c JOIN spanner.split_record r ON r.moved = c.oid'), 1, 'which is there still');
+is(splits('move', 'ended_p0'), 0, 'it goes on') or diag($err);
+is(leftovers(), '0 0', 'nothing is left of that');
+is(value('SELECT count(*) FROM ended'), 100, 'all rows are back');
+
 # Splits of a new table, where no log is written for replication
 $here->adjust_conf('postgresql.conf', 'wal_level', 'minimal');
 $here->adjust_conf('postgresql.conf', 'max_wal_senders', '0');

@@ -261,6 +261,11 @@ drop_moved(Move *m, const char *moved)
 	PGresult   *result;
 
 	command(m->from, "UPDATE spanner_internal.own_record SET made = ARRAY[$2::oid] WHERE move = $1", ARGS(m->move, moved));
+	if (options.dry_run)
+	{
+		command(m->from, "SELECT spanner_internal.drop_recorded($1)", ARGS(m->move));
+		return;
+	}
 	result = try_query(m->from, "SELECT spanner_internal.drop_recorded($1)", ARGS(m->move));
 	if (result == NULL || PQresultStatus(result) != PGRES_TUPLES_OK)
 	{
