@@ -94,7 +94,7 @@ $node->safe_psql(
 	GRANT USAGE ON FOREIGN SERVER far TO alice, mallory;});
 
 # What mallory plants: functions that make her a superuser if they can, a
-# domain and a type whose constants run them
+# domain and a type whose constants run them, an operator
 run_as('mallory', q{
 	CREATE SCHEMA m;
 	GRANT USAGE ON SCHEMA m TO PUBLIC;
@@ -111,6 +111,9 @@ run_as('mallory', q{
 	END $$;
 	CREATE FUNCTION m.f(bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM m.g(); RETURN $1; END $$;
 	CREATE FUNCTION m.chk(bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN PERFORM m.g(); RETURN true; END $$;
+	CREATE FUNCTION m.is_name(name, name) RETURNS boolean LANGUAGE plpgsql SET search_path = pg_catalog
+	  AS $$ BEGIN PERFORM m.g(); RETURN $1 = $2; END $$;
+	CREATE OPERATOR m.= (LEFTARG = name, RIGHTARG = name, FUNCTION = m.is_name);
 	CREATE DOMAIN m.d AS bigint CHECK (m.chk(value));
 	CREATE TYPE m.comp AS (x m.d);});
 

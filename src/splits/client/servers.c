@@ -304,7 +304,7 @@ void
 check_same_version(Server *server)
 {
 	const char *sql = "SELECT extversion FROM pg_catalog.pg_extension\n"
-		" WHERE extname = 'spanner_keys_splits'";
+		" WHERE extname OPERATOR(pg_catalog.=) 'spanner_keys_splits'";
 	char	   *there = query_value(server, sql, NO_ARGS);
 	char	   *version = query_value(&here, sql, NO_ARGS);
 
