@@ -301,7 +301,7 @@ close_source(Move *m)
 	 * a program that was killed may have ended the subscription, and not the
 	 * slot
 	 */
-	if (is_replicating(m) &&
+	if (!options.dry_run && is_replicating(m) &&
 		!await_position(m->from, m, now_ms() + 60 * 1000))
 		fail_with(EXIT_GAVE_UP, NULL, "Run the same command again.",
 				  "%s has not sent all of the log within a minute", place(m->from));
