@@ -120,7 +120,13 @@ show_failure()
 			grep -Ev '^(not )?ok ' "$log" | head -n 200 ;;
 		lint | fuzz | farmhash | planner | functions | ddl | values) grep -v '^ok ' "$log" | head -n 200 ;;
 		tap) grep -A 6 '^#   Failed test' "$log" | cut -c 1-200 | head -n 60
-			sed -n '/^Test Summary Report/,$p' "$log" | grep -v '^make' ;;
+			sed -n '/^Test Summary Report/,$p' "$log" | grep -v '^make'
+			# what ended a test before its end
+			sed -nE 's,^test/t/([^ ]+)\.pl +\(Wstat.*,\1,p' "$log" | while read -r name
+			do
+				grep -hE '^(error running SQL|connection error|psql|[^#]*died|timed out)' \
+					"$build/tmp_check/log/regress_log_$name" | tail -n 5 | cut -c 1-300
+			done ;;
 		*) grep -E '^not ok |\.\.\. FAILED' "$log" ;;
 	esac
 	if [ -n "$diffs" ] && [ -s "$diffs" ]
