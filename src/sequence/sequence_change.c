@@ -143,7 +143,7 @@ static bool find_plain_counter(const SkSequence *seq, int64 *next);
 static int64 after_range(const SkSequence *seq, int64 counter, SkRange range);
 static int64 skip_issued_values(const SkSequence *seq, int64 counter);
 static void set_plain_counter(const SkSequence *seq, int64 next);
-static void prepare_drop(Node *command);
+static void prepare_command(Node *command);
 static void lock_labelled(SecLabelStmt *stmt);
 static void report_drop(ObjectAccessType access, Oid class, Oid object,
 						int column, void *arg);
@@ -174,7 +174,7 @@ sk_sequence_change_init(void)
 	register_label_provider(SK_LABEL_PROVIDER, check_label);
 	prev_object_access_hook = object_access_hook;
 	object_access_hook = report_drop;
-	sk_on_command(prepare_drop, NULL, follow_labels);
+	sk_on_command(prepare_command, NULL, follow_labels);
 }
 
 /*
@@ -1113,11 +1113,11 @@ set_plain_counter(const SkSequence *seq, int64 next)
 }
 
 /*
- * Unbind and detach if a command is about to drop the extension.  Core has
- * checked nothing of the command yet.
+ * Before a command of which core has checked nothing yet: lock what a label is for;
+ * unbind and detach if the extension is about to be dropped.
  */
 static void
-prepare_drop(Node *command)
+prepare_command(Node *command)
 {
 	List	   *report = NIL;
 	MemoryContext context;
