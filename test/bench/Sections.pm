@@ -613,7 +613,8 @@ sub planner
 	my ($deep, $worst) = deep_reads();
 
 	bar('planner', 'LATERAL by hand, 256 shards, LIMIT 100, merge = 1',
-		median(ratios('planner', 'LATERAL by hand', 'merge', 'query=page shards=256 rows=100', 'time')), '>=', 25);
+		median(ratios('planner', 'LATERAL by hand', 'merge', 'query=page shards=256 rows=100', 'time')), '>=', 25,
+		'a read of less than 2 ms varies from run to run');
 	bar('planner', "LIST partitions, $_ shards, merge = 1",
 		median(ratios('planner', 'LIST partitions', 'merge', qr/query=page shards=$_ /, 'time')), '>=', 1)
 	  foreach 16, 64;
