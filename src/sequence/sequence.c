@@ -511,10 +511,13 @@ sk_sequence_read(Oid seqid)
 	}
 	seq->narrowest = sk_narrowest_column(seq->columns, &seq->column_width);
 	if (sk_sequence_owner(seqid, &table, &column))
+	{
 		sk_sequence_fill(seq, table, (AttrNumber) column);
-	/* the column may own other sequences besides that of its identity */
-	if (sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
-		seq->identity = column_identity(seq->table, seq->column);
+		seq->identity = column_identity(table, seq->column);
+		/* the column may own other sequences besides that of its identity */
+		if (seq->identity != SK_IDENTITY_NONE && !sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &table, &column))
+			seq->identity = SK_IDENTITY_NONE;
+	}
 	if (label != NULL)
 		read_label(seq, label);
 	read_counter(seq);

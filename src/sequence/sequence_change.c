@@ -373,7 +373,8 @@ check_change(SkSequence *seq, const SkSequenceChange *change)
 
 	if (new != NULL)
 		sk_sequence_check_mappable(seq->seqid);
-	if (new != NULL && !change->is_label &&
+	/* the kind of a new sequence fits them already */
+	if (new != NULL && !change->is_label && !change->is_new &&
 		(seq->kind == NULL || new->options->bits > seq->kind->options->bits))
 		sk_check_references(seq, new->options->bits);
 	/* what other nodes may have given counts as given */

@@ -841,8 +841,6 @@ identity_start(Node *command)
 {
 	ListCell   *lc;
 
-	if (!sk_bindings_exist())
-		return;
 	if (IsA(command, AlterTableStmt))
 		restore_altered((AlterTableStmt *) command);
 	else if (IsA(command, CreateStmt))
@@ -860,8 +858,6 @@ identity_end(Node *command, List *relations)
 {
 	ListCell   *lc;
 
-	if (!sk_bindings_exist())
-		return;
 	if (IsA(command, CreateStmt))
 		follow_like((CreateStmt *) command);
 	else if (IsA(command, CreateSchemaStmt))
@@ -917,7 +913,7 @@ restore_altered(AlterTableStmt *stmt)
 	{
 		AlterTableCmd *cmd = lfirst(lc);
 
-		if (!alters_column(cmd))
+		if (!alters_column(cmd) || !sk_bindings_exist())
 			continue;
 
 		if (!OidIsValid(relid))
@@ -1026,7 +1022,7 @@ prepare_like(CreateStmt *stmt)
 
 	foreach(lc, stmt->tableElts)
 	{
-		if (IsA(lfirst(lc), TableLikeClause))
+		if (IsA(lfirst(lc), TableLikeClause) && sk_bindings_exist())
 			commands = list_concat(commands, like_commands(lfirst(lc)));
 	}
 	if (commands != NIL)

@@ -197,11 +197,14 @@ sk_brings_labels(void)
 /*
  * sk_citus_exists
  *		Does this database have Citus?
+ *
+ * Citus has to be preloaded, so a session without its settings need not look.
  */
 bool
 sk_citus_exists(void)
 {
-	return OidIsValid(get_extension_oid(SK_CITUS, true));
+	return GetConfigOption("citus.shard_count", true, false) != NULL &&
+		OidIsValid(get_extension_oid(SK_CITUS, true));
 }
 
 /*
