@@ -204,6 +204,8 @@ SELECT spanner.number_rows('bad', 'Number', '{wort}');
 SELECT spanner.number_rows('bad', 'Number', '{json}');
 SELECT spanner.number_rows('bad', 'Number', '{Number}');
 SELECT spanner.number_rows('bad', 'Number', '{NULL}');
+SELECT spanner.number_rows('bad', 'Number', '{word,id,word}');
+SELECT spanner.number_rows('bad', 'Number', series => 'word');
 SELECT spanner.number_rows('bad', 'code', '{word}');
 ALTER TABLE bad ADD begun bigint DEFAULT 1;
 SELECT spanner.number_rows('bad', 'begun');

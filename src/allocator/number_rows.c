@@ -322,6 +322,11 @@ read_names(FunctionCallInfo fcinfo, Request *request)
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("column %d of the series must not be null", i + 1)));
 		request->names[i + 1] = NameStr(*DatumGetName(names[i]));
+		for (int j = 1; j <= i; j++)
+			if (strcmp(request->names[j], request->names[i + 1]) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" is in the series more than once", request->names[j])));
 	}
 	sk_numbered_column(request->rel, request->names, count + 1, &request->column);
 	/* such a row would never be without a value */
