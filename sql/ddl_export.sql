@@ -329,7 +329,29 @@ CREATE VIEW v9 AS SELECT count(*) FILTER (WHERE a > 0) AS x FROM l;
 CREATE VIEW va AS SELECT l.a FROM l ORDER BY l.a NULLS LAST;
 CREATE VIEW vb AS SELECT l.a FROM l ORDER BY l.a # 1;
 CREATE VIEW vc AS SELECT s.p FROM l s (p, q);
+-- what is in others
+CREATE VIEW vd AS WITH s AS (SELECT a + 1 AS a FROM l), t AS (SELECT s.a FROM s) SELECT t.a FROM t, s;
+CREATE VIEW ve (x, y) AS (SELECT a, b FROM l UNION SELECT 5, 'x') EXCEPT ALL SELECT a, c FROM r ORDER BY 2 DESC NULLS LAST, 1 NULLS FIRST LIMIT 3;
+CREATE VIEW vf AS SELECT a, (SELECT max(c) FROM r WHERE r.a = l.a) AS m, ARRAY(SELECT c FROM r ORDER BY c NULLS FIRST) AS cs
+  FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.a = l.a AND r.a IN (SELECT a FROM l k WHERE k.b = l.b)) OR a NOT IN (SELECT a FROM r);
+CREATE VIEW vg AS SELECT a FROM l WHERE EXISTS (SELECT 1 FROM r l WHERE b = l.c);
+CREATE VIEW vh AS WITH l AS (SELECT a FROM l) SELECT l.a FROM l;
+CREATE VIEW vi AS WITH l AS (SELECT 1 AS a) SELECT k.b FROM l, equal.l k;
+CREATE VIEW vj AS WITH RECURSIVE s AS (SELECT a FROM l UNION SELECT a FROM s) SELECT a FROM s;
+CREATE VIEW vk AS WITH s (x) AS (SELECT a FROM l) SELECT x FROM s;
+CREATE VIEW vl AS SELECT a, 1 AS k FROM l GROUP BY k, a ORDER BY k NULLS FIRST;
+CREATE VIEW vm AS SELECT a FROM l ORDER BY a NULLS FIRST FETCH FIRST 1 ROW WITH TIES;
+CREATE VIEW vn AS SELECT a FROM l LIMIT 1 + 1;
+CREATE VIEW vo AS SELECT a FROM l WHERE (a, b) IN (SELECT a, c FROM r) OR a > ALL (SELECT a FROM r);
+CREATE VIEW vp AS SELECT a FROM l GROUP BY a HAVING a = (SELECT max(r.a) FROM r WHERE r.a < l.a) OR a = (SELECT count(l.b) FROM r LIMIT 1);
 SELECT concat_ws(': ', relname, spanner_internal.googlesql_query(oid))
   FROM pg_class WHERE relnamespace = 'equal'::regnamespace AND relkind = 'v' ORDER BY 1;
+-- and back
+CREATE TEMP TABLE written AS SELECT s FROM spanner.spanner_ddl(schema => 'equal') s WHERE s !~ '^--';
+SELECT string_agg(s, ';') AS export FROM written \gset
+SET client_min_messages = error;
+DROP SCHEMA equal CASCADE;
+SELECT spanner.execute_ddl(:'export', 'googlesql');
+SELECT s FROM written EXCEPT SELECT s FROM spanner.spanner_ddl(schema => 'equal') s;
 DROP SCHEMA equal CASCADE;
 RESET ALL;

@@ -71,6 +71,8 @@ CREATE FUNCTION tf() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'
 CREATE TRIGGER tg BEFORE INSERT ON o FOR EACH ROW EXECUTE FUNCTION tf();
 ALTER TABLE o ENABLE ROW LEVEL SECURITY;
 CREATE POLICY po ON o USING (five > 3);
+CREATE RULE ru AS ON DELETE TO o DO INSTEAD NOTHING;
+CREATE TABLE nk_child () INHERITS (nk);
 DROP TABLE i, ks, ki, c;
 SELECT spanner.spanner_ddl(schema => 'l');
 SELECT string_agg(s, E';\n') AS export FROM spanner.spanner_ddl(schema => 'l') s \gset

@@ -105,6 +105,10 @@ JSON_STRIP_NULLS(JSON '{"a": null, "b": [1, null, [null]]}')	{"b": [1, []]}
 JSON_STRIP_NULLS(JSON '{"a": [null], "b": null}', '$.a')	{"a": [], "b": null}
 TO_JSON_STRING(JSON '{"bb": 1, "aaa": 2.50, "c": 1e2, "b": ""}')	{"aaa":2.5,"b":"","bb":1,"c":100.0}
 TO_JSON_STRING('1')	42883 function spanner_internal.to_json_string(text) does not exist
+FORMAT(CAST(NULL AS STRING), 1)	\N
+FORMAT('%t', CAST(NULL AS DATE))	NULL
+ARRAY_LENGTH(CAST(NULL AS ARRAY<STRING>))	\N
+JSON_ARRAY_APPEND(JSON '[1]', '$', CAST(NULL AS ARRAY<INT64>))	[1]
 TO_JSON_STRING(JSON '{"a": [1, " x "], "b": "\\\\\\""}')	{"a":[1," x "],"b":"\\""}
 \.
 SELECT count(*) AS cases, count(*) FILTER (WHERE v.value IS NOT DISTINCT FROM c.expected) AS right,

@@ -55,7 +55,9 @@ typedef struct SkWriter
 	StringInfoData sql;
 	Oid			relid;
 	Node	   *case_test;		/* what CASE compares */
-	Query	   *query;			/* whose columns there are, of a view */
+	List	   *queries;		/* whose columns there are, of a view: the
+								 * innermost first */
+	List	   *with_names;		/* that WITH has, of char * */
 } SkWriter;
 
 static Node *as_postgresql(Node *node, void *context);
@@ -75,6 +77,7 @@ static bool is_default_zone(Node *zone);
 static bool write_part(SkWriter *writer, const char *function, const char *start, Node *part, const char *end);
 static const SkDdlFunction *find_function(const char *schema, const char *name);
 static bool write_function(SkWriter *writer, const char *schema, const char *name, List *args, const char *distinct);
+static const char *type_name(Oid type);
 static bool write_relation(SkWriter *writer, Oid relid);
 static bool has_known_types(List *nodes);
 static bool write_cast(SkWriter *writer, Node *value, Oid type, bool is_implicit);
@@ -97,6 +100,12 @@ static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr);
 static bool write_var(SkWriter *writer, Var *var);
 static bool write_aggregate(SkWriter *writer, Aggref *aggregate);
 static bool write_query(SkWriter *writer, Query *query, Oid view);
+static bool write_limit(SkWriter *writer, const char *start, Node *number);
+static bool write_with(SkWriter *writer, List *items);
+static bool write_select(SkWriter *writer, Query *query, Oid view);
+static bool write_operand(SkWriter *writer, Node *operand, Oid view);
+static bool write_sublink(SkWriter *writer, SubLink *link);
+static bool write_subquery(SkWriter *writer, const char *start, Node *query, Oid view);
 static bool write_from(SkWriter *writer, Node *item);
 static bool write_sort(SkWriter *writer, List *clauses, List *targets, const char *start);
 static const char *quote_name(const char *name);
@@ -404,6 +413,8 @@ write_node(SkWriter *writer, Node *node)
 			return write_list(writer, "[", ((ArrayExpr *) node)->elements, ", ", "]");
 		case T_ScalarArrayOpExpr:
 			return write_in(writer, (ScalarArrayOpExpr *) node);
+		case T_SubLink:
+			return write_sublink(writer, (SubLink *) node);
 		case T_SQLValueFunction:
 			if (((SQLValueFunction *) node)->op != SVFOP_CURRENT_TIMESTAMP)
 				return false;
@@ -587,20 +598,34 @@ write_function(SkWriter *writer, const char *schema, const char *name, List *arg
 	foreach(lc, args)
 	{
 		int			number = foreach_current_index(lc) + 1;
+		Const	   *value = lfirst(lc);
 
 		if (number == function->zone && number == list_length(args) && is_default_zone(lfirst(lc)))
 			break;
-		if (number == function->part ? !write_part(writer, function->name, number > 1 ? ", " : "", lfirst(lc), "") :
-			!write_list(writer, number > 1 ? ", " : "", list_make1(lfirst(lc)), "", ""))
+		/* the type of NULL chooses the function; without one it is an INT64 */
+		if (IsA(value, Const) && value->constisnull && value->consttype != INT8OID)
+			appendStringInfo(&writer->sql, "%sCAST(NULL AS %s)", number > 1 ? ", " : "", type_name(value->consttype));
+		else if (number == function->part ? !write_part(writer, function->name, number > 1 ? ", " : "", lfirst(lc), "") :
+				 !write_list(writer, number > 1 ? ", " : "", list_make1(lfirst(lc)), "", ""))
 			return false;
 		/* no integer */
-		if (SK_TAKES_ANY(function->name) && IsA(lfirst(lc), Const) && exprType(lfirst(lc)) == FLOAT8OID &&
-			strpbrk(const_text(lfirst(lc)), ".eIN") == NULL)
+		if (SK_TAKES_ANY(function->name) && IsA(value, Const) && value->consttype == FLOAT8OID && !value->constisnull &&
+			strpbrk(const_text(value), ".eIN") == NULL)
 			appendStringInfoString(&writer->sql, ".0");
 	}
 	/* PostgreSQL's own remove blanks, GoogleSQL's all white space */
 	return write_list(writer, "", NIL, "", strcmp(schema, "pg_catalog") == 0 && strstr(name, "trim") != NULL &&
 					  list_length(args) == 1 ? ", ' ')" : ")");
+}
+
+/* GoogleSQL's name of a type. */
+static const char *
+type_name(Oid type)
+{
+	Oid			element = get_element_type(type);
+	const char *name = sk_ddl_type_name(sk_ddl_type_class(OidIsValid(element) ? element : type));
+
+	return OidIsValid(element) ? psprintf("ARRAY<%s>", name) : name;
 }
 
 /* The name of a relation, if it is still there. */
@@ -609,9 +634,16 @@ write_relation(SkWriter *writer, Oid relid)
 {
 	const char *relname = get_rel_name(relid);
 	const char *nspname = get_namespace_name(get_rel_namespace(relid));
+	ListCell   *lc;
 
 	if (relname == NULL || nspname == NULL)
 		return false;
+	/* WITH would hide it */
+	foreach(lc, writer->with_names)
+	{
+		if (pg_strcasecmp(lfirst(lc), relname) == 0)
+			return false;
+	}
 	appendStringInfo(&writer->sql, "%s%s%s", strcmp(nspname, "public") == 0 ? "" : quote_name(nspname),
 					 strcmp(nspname, "public") == 0 ? "" : ".", quote_name(relname));
 	return true;
@@ -962,8 +994,9 @@ write_var(SkWriter *writer, Var *var)
 {
 	const char *name;
 	RangeTblEntry *rte;
+	ListCell   *lc;
 
-	if (writer->query == NULL)
+	if (writer->queries == NIL)
 	{
 		name = get_attname(writer->relid, var->varattno, true);
 		if (name == NULL)
@@ -971,12 +1004,22 @@ write_var(SkWriter *writer, Var *var)
 		appendStringInfoString(&writer->sql, quote_name(name));
 		return true;
 	}
-	if (var->varlevelsup > 0 || var->varattno <= 0)
+	/* the expression of a policy has the columns of its table in a subquery */
+	if (var->varattno <= 0 || var->varlevelsup >= list_length(writer->queries))
 		return false;
-	rte = rt_fetch(var->varno, writer->query->rtable);
+	rte = rt_fetch(var->varno, list_nth_node(Query, writer->queries, var->varlevelsup)->rtable);
+	/* there a table of a query further in may have the name */
+	for (int i = 0; i < var->varlevelsup; i++)
+	{
+		foreach(lc, list_nth_node(Query, writer->queries, i)->rtable)
+		{
+			if (pg_strcasecmp(lfirst_node(RangeTblEntry, lc)->eref->aliasname, rte->eref->aliasname) == 0)
+				return false;
+		}
+	}
 	/* a column of USING is that of one side */
 	if (rte->rtekind == RTE_JOIN)
-		return write_node(writer, list_nth(rte->joinaliasvars, var->varattno - 1));
+		return var->varlevelsup == 0 && write_node(writer, list_nth(rte->joinaliasvars, var->varattno - 1));
 	/* in GoogleSQL, the columns of a view have their tables before them */
 	appendStringInfo(&writer->sql, "%s.%s", quote_name(rte->eref->aliasname),
 					 quote_name(get_rte_attribute_name(rte, var->varattno)));
@@ -989,7 +1032,8 @@ write_aggregate(SkWriter *writer, Aggref *aggregate)
 	const char *name = get_func_name(aggregate->aggfnoid);
 	const char *schema = get_namespace_name(get_func_namespace(aggregate->aggfnoid));
 
-	if (name == NULL || schema == NULL || aggregate->aggorder != NIL || aggregate->aggdirectargs != NIL)
+	if (name == NULL || schema == NULL || aggregate->aggorder != NIL || aggregate->aggdirectargs != NIL ||
+		aggregate->agglevelsup > 0)
 		return false;
 	if (aggregate->aggstar)
 		return aggregate->aggfilter == NULL ? write_list(writer, "COUNT(*)", NIL, "", "") :
@@ -999,21 +1043,64 @@ write_aggregate(SkWriter *writer, Aggref *aggregate)
 					   aggregate->aggdistinct != NIL ? "DISTINCT " : "");
 }
 
-/* SELECT, as far as both languages have the same. */
+/* A query, as far as both languages have the same. */
 static bool
 write_query(SkWriter *writer, Query *query, Oid view)
 {
-	Query	   *outer = writer->query;
-	StringInfo	sql = &writer->sql;
-	bool		is_first = true;
 	bool		result;
+
+	check_stack_depth();
+	if (query->commandType != CMD_SELECT || query->hasRecursive || query->groupingSets != NIL ||
+		query->hasWindowFuncs || query->hasDistinctOn || query->hasTargetSRFs || query->rowMarks != NIL ||
+		query->limitOption == LIMIT_OPTION_WITH_TIES)
+		return false;
+	writer->queries = lcons(query, writer->queries);
+	result = write_with(writer, query->cteList) &&
+		(query->setOperations != NULL ? write_operand(writer, query->setOperations, view) :
+		 write_select(writer, query, view)) &&
+		write_sort(writer, query->sortClause, query->targetList, " ORDER BY ") &&
+		(query->limitCount != NULL ? write_limit(writer, " LIMIT ", query->limitCount) : query->limitOffset == NULL) &&
+		(query->limitOffset == NULL || write_limit(writer, " OFFSET ", query->limitOffset));
+	writer->queries = list_delete_first(writer->queries);
+	return result;
+}
+
+/* GoogleSQL takes nothing but a number there. */
+static bool
+write_limit(SkWriter *writer, const char *start, Node *number)
+{
+	Const	   *value = without_casts(number);
+
+	return IsA(value, Const) && !value->constisnull && write_list(writer, start, list_make1(value), "", "");
+}
+
+/* WITH, without names of columns. */
+static bool
+write_with(SkWriter *writer, List *items)
+{
 	ListCell   *lc;
 
-	if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->cteList != NIL ||
-		query->groupingSets != NIL || query->hasWindowFuncs || query->hasSubLinks ||
-		query->hasDistinctOn || query->hasTargetSRFs || query->rowMarks != NIL)
-		return false;
-	writer->query = query;
+	foreach(lc, items)
+	{
+		CommonTableExpr *item = lfirst_node(CommonTableExpr, lc);
+
+		appendStringInfo(&writer->sql, "%s%s AS ", lc == list_head(items) ? "WITH " : ", ", quote_name(item->ctename));
+		if (item->aliascolnames != NIL || !write_subquery(writer, "(", item->ctequery, InvalidOid))
+			return false;
+		writer->with_names = lappend(writer->with_names, item->ctename);
+	}
+	appendStringInfoString(&writer->sql, items != NIL ? " " : "");
+	return true;
+}
+
+/* SELECT, to HAVING. */
+static bool
+write_select(SkWriter *writer, Query *query, Oid view)
+{
+	StringInfo	sql = &writer->sql;
+	bool		is_first = true;
+	ListCell   *lc;
+
 	query->targetList = (List *) sk_flatten_groups(query, (Node *) query->targetList);
 	query->havingQual = sk_flatten_groups(query, query->havingQual);
 	appendStringInfoString(sql, query->distinctClause != NIL ? "SELECT DISTINCT " : "SELECT ");
@@ -1035,16 +1122,61 @@ write_query(SkWriter *writer, Query *query, Oid view)
 		if (!write_from(writer, lfirst(lc)))
 			return false;
 	}
-	result = (query->jointree->quals == NULL ||
-			  write_list(writer, " WHERE ", list_make1(query->jointree->quals), "", "")) &&
+	return !is_first &&
+		(query->jointree->quals == NULL ||
+		 write_list(writer, " WHERE ", list_make1(query->jointree->quals), "", "")) &&
 		write_sort(writer, query->groupClause, query->targetList, " GROUP BY ") &&
-		(query->havingQual == NULL || write_list(writer, " HAVING ", list_make1(query->havingQual), "", "")) &&
-		write_sort(writer, query->sortClause, query->targetList, " ORDER BY ") &&
-		(query->limitCount == NULL || write_list(writer, " LIMIT ", list_make1(query->limitCount), "", "")) &&
-		(query->limitOffset == NULL || (query->limitCount != NULL &&
-										write_list(writer, " OFFSET ", list_make1(query->limitOffset), "", "")));
-	writer->query = outer;
-	return result;
+		(query->havingQual == NULL || write_list(writer, " HAVING ", list_make1(query->havingQual), "", ""));
+}
+
+/* A query, or what UNION and its kin make of two; the first one has the names of the columns. */
+static bool
+write_operand(SkWriter *writer, Node *operand, Oid view)
+{
+	static const char *const words[] = {
+		[SETOP_UNION] = "UNION",[SETOP_INTERSECT] = "INTERSECT",[SETOP_EXCEPT] = "EXCEPT"
+	};
+	SetOperationStmt *operation = (SetOperationStmt *) operand;
+
+	check_stack_depth();
+	if (IsA(operand, RangeTblRef))
+		return write_subquery(writer, "(", (Node *) rt_fetch(((RangeTblRef *) operand)->rtindex,
+															 linitial_node(Query, writer->queries)->rtable)->subquery, view);
+	appendStringInfoChar(&writer->sql, '(');
+	if (!write_operand(writer, operation->larg, view))
+		return false;
+	appendStringInfo(&writer->sql, " %s %s ", words[operation->op], operation->all ? "ALL" : "DISTINCT");
+	return write_operand(writer, operation->rarg, InvalidOid) && write_list(writer, ")", NIL, "", "");
+}
+
+/* A subquery in an expression. */
+static bool
+write_sublink(SkWriter *writer, SubLink *link)
+{
+	OpExpr	   *test = (OpExpr *) link->testexpr;
+
+	switch (link->subLinkType)
+	{
+		case EXISTS_SUBLINK:
+			return write_subquery(writer, "EXISTS(", link->subselect, InvalidOid);
+		case EXPR_SUBLINK:
+			return write_subquery(writer, "(", link->subselect, InvalidOid);
+		case ARRAY_SUBLINK:
+			return write_subquery(writer, "ARRAY(", link->subselect, InvalidOid);
+		case ANY_SUBLINK:
+			return IsA(test, OpExpr) && is_compared(test) && strcmp(get_opname(test->opno), "=") == 0 &&
+				IsA(lsecond(test->args), Param) && write_list(writer, "(", list_make1(linitial(test->args)), "", " IN ") &&
+				write_subquery(writer, "(", link->subselect, InvalidOid) && write_list(writer, ")", NIL, "", "");
+		default:
+			return false;
+	}
+}
+
+static bool
+write_subquery(SkWriter *writer, const char *start, Node *query, Oid view)
+{
+	appendStringInfoString(&writer->sql, start);
+	return write_query(writer, castNode(Query, query), view) && write_list(writer, ")", NIL, "", "");
 }
 
 /* A table, a subquery or a join. */
@@ -1071,18 +1203,14 @@ write_from(SkWriter *writer, Node *item)
 		appendStringInfoString(&writer->sql, IsA(join->rarg, JoinExpr) ? ")" : "");
 		return join->quals == NULL || write_list(writer, " ON ", list_make1(join->quals), "", "");
 	}
-	rte = rt_fetch(((RangeTblRef *) item)->rtindex, writer->query->rtable);
+	rte = rt_fetch(((RangeTblRef *) item)->rtindex, linitial_node(Query, writer->queries)->rtable);
 	/* renamed columns */
 	if (rte->lateral || rte->tablesample != NULL || (rte->alias != NULL && rte->alias->colnames != NIL))
 		return false;
-	if (rte->rtekind == RTE_SUBQUERY)
-	{
-		appendStringInfoChar(&writer->sql, '(');
-		if (!write_query(writer, rte->subquery, InvalidOid))
-			return false;
-		appendStringInfoChar(&writer->sql, ')');
-	}
-	else if (rte->rtekind != RTE_RELATION || !rte->inh || !write_relation(writer, rte->relid))
+	if (rte->rtekind == RTE_CTE)
+		appendStringInfoString(&writer->sql, quote_name(rte->ctename));
+	else if (rte->rtekind == RTE_SUBQUERY ? !write_subquery(writer, "(", (Node *) rte->subquery, InvalidOid) :
+			 rte->rtekind != RTE_RELATION || !rte->inh || !write_relation(writer, rte->relid))
 		return false;
 	appendStringInfo(&writer->sql, " AS %s", quote_name(rte->eref->aliasname));
 	return true;
@@ -1098,9 +1226,17 @@ write_sort(SkWriter *writer, List *clauses, List *targets, const char *start)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		bool		is_desc = OidIsValid(clause->sortop) && strcmp(get_opname(clause->sortop), ">") == 0;
+		TargetEntry *target = get_sortgroupclause_tle(clause, targets);
 
-		if (!write_list(writer, lc == list_head(clauses) ? start : ", ",
-						list_make1(get_sortgroupclause_expr(clause, targets)), "", ""))
+		appendStringInfoString(&writer->sql, lc == list_head(clauses) ? start : ", ");
+
+		/*
+		 * a number would be the place of a column, and a column of UNION has
+		 * no table
+		 */
+		if (!target->resjunk && (IsA(target->expr, Const) || linitial_node(Query, writer->queries)->setOperations != NULL))
+			appendStringInfo(&writer->sql, "%d", target->resno);
+		else if (IsA(target->expr, Const) || !write_node(writer, (Node *) target->expr))
 			return false;
 		if (strcmp(start, " ORDER BY ") != 0)
 			continue;

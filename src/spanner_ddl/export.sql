@@ -671,6 +671,15 @@ BEGIN ATOMIC
       FROM pg_class c
      WHERE c.oid = relation AND c.relrowsecurity
      UNION ALL
+    SELECT 7, r.rulename, format('rule %I', r.rulename)
+      FROM pg_rewrite r
+     WHERE r.ev_class = relation
+     UNION ALL
+    SELECT 8, c.relname, format('rows of %s, which inherits from it', c.oid::regclass)
+      FROM pg_inherits i
+      JOIN pg_class c ON c.oid = i.inhrelid AND NOT c.relispartition
+     WHERE i.inhparent = relation
+     UNION ALL
     SELECT 6, a.attname, format('collation %I of column %I', c.collname, a.attname)
       FROM pg_attribute a
       JOIN pg_collation c ON c.oid = a.attcollation
