@@ -100,7 +100,7 @@ b'ab' || b'c'	\\x616263
 [1, 2] || CAST(NULL AS ARRAY<INT64>)	\N
 ['a'] || []	{a}
 LOWER('A') || UPPER('b') || 'c'	aBc
-LOWER('A') || 5	42883 function spanner_internal.concat(text, bigint) does not exist
+LOWER('A') || 5	42883 function CONCAT(text, bigint) does not exist
 LENGTH('абвгд')	5
 LENGTH(b'\\xd0\\xb0')	2
 BYTE_LENGTH('абвгд')	10

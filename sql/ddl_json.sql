@@ -20,6 +20,7 @@ STRING(JSON '"purple"')	purple
 BOOL(JSON 'true')	true
 FLOAT64(JSON '9.8')	9.8
 (JSON '{"a": [1, 2]}').a[1]	2
+(JSON '{"firstName": {"Last name": 1}, "firstname": 2}').firstName.`Last name`	1
 INT64(JSON '1.5')	22P02 invalid input syntax for type bigint: "1.5"
 INT64(JSON 'null')	22P02 invalid input syntax for type bigint: "null"
 BOOL(JSON 'null')	22P02 invalid input syntax for type boolean: "JSON null"
@@ -89,8 +90,8 @@ JSON_SET(JSON '{}', '$.b[2].d', 100, NULLIF('a', 'a'), 1)	{"b": [null, null, {"d
 JSON_SET(JSON '{}', '$."a\\\\"b"', 1, '$.c.d', [1, 2])	{"c": {"d": [1, 2]}, "a\\"b": 1}
 JSON_SET(JSON '[]', '$[1000000]', 1)	22023 invalid path in JSON: "$[1000000]"
 JSON_SET(JSON '[]', '$[-1]', 1)	22023 invalid path in JSON: "$[-1]"
-JSON_SET(JSON '{}', '$.a')	42883 function spanner_internal.json_set(jsonb, text) does not exist
-JSON_SET(JSON '{}', 1, 2)	42883 function spanner_internal.json_set(jsonb, bigint, bigint) does not exist
+JSON_SET(JSON '{}', '$.a')	42883 function JSON_SET(jsonb, text) does not exist
+JSON_SET(JSON '{}', 1, 2)	42883 function JSON_SET(jsonb, bigint, bigint) does not exist
 JSON_SET(JSON_QUERY(JSON '1', '$.a'), '$.a', 1)	\N
 JSON_ARRAY_APPEND(JSON '["a", ["b"], "c"]', '$[1]', [1, 2], '$[1][1]', [3, 4])	["a", ["b", 1, 2], "c"]
 JSON_ARRAY_APPEND(JSON '{"a": null, "b": 1}', '$.a', 10, '$.b', 2, '$.c', 3)	{"a": [10], "b": 1}
@@ -104,7 +105,7 @@ JSON_REMOVE(JSON '{}', '$')	22023 the path "$" cannot be removed
 JSON_STRIP_NULLS(JSON '{"a": null, "b": [1, null, [null]]}')	{"b": [1, []]}
 JSON_STRIP_NULLS(JSON '{"a": [null], "b": null}', '$.a')	{"a": [], "b": null}
 TO_JSON_STRING(JSON '{"bb": 1, "aaa": 2.50, "c": 1e2, "b": ""}')	{"aaa":2.5,"b":"","bb":1,"c":100.0}
-TO_JSON_STRING('1')	42883 function spanner_internal.to_json_string(text) does not exist
+TO_JSON_STRING('1')	42883 function TO_JSON_STRING(text) does not exist
 FORMAT(CAST(NULL AS STRING), 1)	\N
 FORMAT('%t', CAST(NULL AS DATE))	NULL
 ARRAY_LENGTH(CAST(NULL AS ARRAY<STRING>))	\N

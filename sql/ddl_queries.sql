@@ -25,7 +25,7 @@ SELECT i, i2 FROM l5;
 SELECT * FROM l7;
 SELECT s FROM spanner.spanner_ddl('queries') s WHERE s ~ '^CREATE (TABLE|VIEW)';
 
--- subqueries, and their values
+-- subqueries and words, and their values
 \getenv srcdir PG_ABS_SRCDIR
 \set included :srcdir '/sql/include/values.sql'
 \i :included
@@ -42,9 +42,39 @@ COPY cases (expression, expected) FROM stdin;
 (SELECT a FROM UNNEST([1,2,NULL]) AS a ORDER BY a NULLS LAST LIMIT 1)	1
 (SELECT a FROM UNNEST([1,2,NULL]) AS a ORDER BY a DESC NULLS FIRST LIMIT 1)	\N
 (SELECT a FROM UNNEST([1,2,NULL]) AS a ORDER BY a DESC NULLS LATER LIMIT 1)	42601 syntax error at or near "LATER"
+(SELECT COUNTIF(DISTINCT x > 1) FROM UNNEST([2, 3]) AS x)	0A000 DISTINCT or ORDER BY in COUNTIF() is not supported
+STRPOS('foo', 5)	42883 function STRPOS(unknown, bigint) does not exist
+INSTR(5, 'foo')	42883 function INSTR(bigint, unknown) does not exist
+ARRAY_TO_STRING([1, 2], ',')	42883 function ARRAY_TO_STRING(bigint[], unknown) does not exist
+(1, 'a') IN ((2, 'b'), (1, 'a'))	true
+(1, NULL) IN ((1, 2)) IS UNKNOWN	42601 syntax error at or near "IS"
+((1, NULL) IN ((1, 2))) IS UNKNOWN	true
+(1 > 2) IS NOT UNKNOWN	true
+(1 > 2) IS STRANGE	42601 syntax error at or near "STRANGE"
+CURRENT_DATE = CURRENT_DATE()	true
+CURRENT_TIMESTAMP = CURRENT_TIMESTAMP()	true
+`current_date`	42703 column "current_date" does not exist
+(SELECT (JSON '{"a": 1}').* FROM (SELECT 1 AS x))	42601 syntax error at or near "*"
 \.
 SELECT concat_ws(' | ', c.expression, v.value)
   FROM cases c, value_of(c.expression) v WHERE v.value IS DISTINCT FROM c.expected ORDER BY c.id;
+
+-- PostgreSQL's parser reads these, too, and would divide integers
+SET spanner.dialect = 'googlesql';
+SELECT spanner.postgresql_ddl('CREATE VIEW x SQL SECURITY INVOKER AS SELECT L.I / 2 AS h FROM L WHERE ' || condition)
+  FROM (VALUES ('(L.I, L.K) IN ((1, ''a''))'), ('(L.I > 1) IS UNKNOWN'), ('L.I > 5.'), ('L.I > 1 LIMIT 1')) c (condition);
+-- rows change as GoogleSQL says
+SELECT spanner.execute_ddl($$CREATE TABLE W (Id INT64 NOT NULL, H FLOAT64, D STRING(MAX) DEFAULT ('d'), Ok BOOL, N NUMERIC) PRIMARY KEY (Id);
+INSERT INTO W (Id, H, D) VALUES (1, 5 / 2, DEFAULT), (2, 1, 'x'), (3, 1, 'x');
+UPDATE W AS t SET H = t.Id / 4, Ok = t.Id > 1 AND t.D = 'x', D = DEFAULT, N = 0.5 WHERE t.Id = 2;
+DELETE W t WHERE t.Id / 2 = 1.5$$);
+TABLE w;
+SELECT spanner.execute_ddl('UPDATE W SET H = 1');
+SELECT spanner.execute_ddl('DELETE FROM W');
+SELECT spanner.postgresql_ddl('DELETE FROM W WHERE TRUE');
+SET spanner.dialect = 'auto';
+SELECT spanner.execute_ddl('DELETE FROM W');
+SELECT spanner.postgresql_ddl('DELETE FROM w', 'postgresql');
 
 RESET ALL;
 \pset format aligned

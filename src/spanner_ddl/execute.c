@@ -32,6 +32,7 @@
 #include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/formatting.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
@@ -72,6 +73,7 @@ static int	statement_end(SkDdlText *ddl, int first);
 static void run_statement(SkDdlText *ddl);
 static void run_in_parts(SkDdlText *ddl);
 static void run_parsed(SkDdlText *ddl);
+static char *googlesql_message(char *message);
 static void complete_error(SkDdlText *ddl, MemoryContext context);
 static bool leave_out(SkDdlText *ddl, const ErrorData *error);
 static char *owner_of(SkDdlText *ddl, int token);
@@ -505,6 +507,20 @@ run_parsed(SkDdlText *ddl)
 	}
 }
 
+/* A message with the names of GoogleSQL's functions in place of ours. */
+static char *
+googlesql_message(char *message)
+{
+	static const char schema[] = "spanner_internal.";
+	char	   *start = message != NULL ? strstr(message, schema) : NULL;
+	char	   *name = start != NULL ? start + strlen(schema) : NULL;
+	int			length = name != NULL ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
+
+	return start == NULL || name[length] != '(' ? message :
+		psprintf("%.*s%s%s", (int) (start - message), message,
+				 asc_toupper(name, length), name + length);
+}
+
 /* An error shows the statement that it is about, and says which one of the text that is. */
 static void
 complete_error(SkDdlText *ddl, MemoryContext context)
@@ -516,6 +532,7 @@ complete_error(SkDdlText *ddl, MemoryContext context)
 	MemoryContextSwitchTo(context);
 	error = CopyErrorData();
 	FlushErrorState();
+	error->message = googlesql_message(error->message);
 	before = pg_mbstrlen_with_len(ddl->sql, start);
 	if (error->internalpos <= before || error->internalquery == NULL ||
 		strcmp(error->internalquery, ddl->sql) != 0)

@@ -741,20 +741,14 @@ write_name(SkPrinter *printer, SkNode *node)
 		for (int i = 1; i < list_length(node->args); i++)
 			appendStringInfoString(&printer->sql, "spanner_internal.json_element(");
 		write_variable(printer, variable, node->at);
+		/* there are dots between the names */
 		for (int i = 1; i < list_length(node->args); i++)
-			appendStringInfo(&printer->sql, ", %s)", quote_literal_cstr(list_nth(node->args, i)));
+			appendStringInfo(&printer->sql, ", %s)", quote_literal_cstr(printer->ddl->tokens[node->at + 2 * i].written));
 	}
 	else if (variable != NULL)
 		write_variable(printer, variable, node->at);
 	else if (printer->is_query || list_length(node->args) > 1)
 		write_names(printer, node->args);
-	/* calls without parentheses */
-	else if (SK_DDL_ONE_OF(name, "current_date", "current_timestamp"))
-	{
-		SkNode		call = {.at = node->at,.text = linitial(node->args)};
-
-		(void) write_special(printer, &call);
-	}
 	else
 		SK_DDL_ERROR(printer->ddl, node->at, ERRCODE_UNDEFINED_COLUMN,
 					 errmsg("column \"%s\" does not exist", name));
@@ -994,6 +988,8 @@ check_count(SkPrinter *printer, SkNode *node, int min, int max)
 {
 	int			count = list_length(node->args);
 
+	if (node->name != NULL || node->sort != NULL)
+		sk_ddl_refuse(printer->ddl, node->at, psprintf("DISTINCT or ORDER BY in %s()", SK_DDL_UPPER(node->text)), NULL);
 	if (count < min || count > max)
 		SK_DDL_ERROR(printer->ddl, node->at, ERRCODE_UNDEFINED_FUNCTION,
 					 errmsg("function %s does not take %d arguments here", SK_DDL_UPPER(node->text), count));

@@ -48,7 +48,8 @@ static void *copy_node(const void *node, Size size);
 static void name_column(SkConstraint *constraint, const SkColumn *column);
 static SkNode *operator_node(SkDdlRange range, const char *text, SkNode *left, SkNode *right);
 static SkNode *sign_node(SkDdlRange range, const char *sign, SkNode *value);
-static SkNode *name_node(SkDdlRange range, SkNode *value, char *field);
+static SkNode *name_node(SkDdlText *ddl, SkDdlRange range, SkNode *value);
+static SkNode *word_node(SkDdlText *ddl, SkDdlRange range, char *word);
 static SkNode *number_node(SkDdlRange range, const char *digits);
 static SkNode *alias_node(SkDdlRange range, SkNode *value, char *alias);
 static SkNode *aliased_node(SkDdlRange range, SkNode *clause, List *items);
@@ -147,9 +148,9 @@ static void yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message);
 %type <node> bracketed default_value expression view_query tokens table_name expr condition value call argument query query_body
 	query_operand subquery select select_item from_item table_ref join_condition opt_sort sort_item
 	opt_distinct opt_where opt_group opt_having opt_limit set_operator literal with_item
-	opt_partition inserted row
+	opt_partition inserted row set_item
 %type <list> expr_list whens arguments select_items from_items sort_list with_items
-	group_list opt_zone row_list
+	group_list opt_zone row_list set_list
 %type <string> function opt_alias
 %type <word> comparison join_type truth
 %type <boolean> opt_not
@@ -246,12 +247,21 @@ rows:
 	| K_INSERT opt_into qualified '(' name_list ')' expression_start inserted
 		{ $$ = NODE(SkStatement, .type = SK_ROWS, .object = "INSERT INTO", .name = $3,
 			.columns = $5, .expr = $8); }
-	| K_UPDATE qualified K_SET expression_start expr_list opt_where
-		{ $$ = NODE(SkStatement, .type = SK_ROWS, .object = "UPDATE", .name = $2,
-			.expr = PHRASE(list_make3(WORD("SET"), EXPR(SK_NODE_LIST, .args = $5), $6))); }
-	| K_DELETE opt_from qualified K_WHERE expression_start expr
-		{ $$ = NODE(SkStatement, .type = SK_ROWS, .object = "DELETE FROM", .name = $3,
-			.expr = PHRASE(list_make2(WORD("WHERE"), $6))); }
+	| K_UPDATE qualified opt_alias K_SET expression_start set_list opt_where
+		{ $$ = NODE(SkStatement, .type = SK_ROWS, .object = "UPDATE", .name = $2, .alias = $3,
+			.expr = PHRASE(list_make3(WORD("SET"), EXPR(SK_NODE_LIST, .args = $6), $7))); }
+	| K_DELETE opt_from qualified opt_alias opt_where
+		{ $$ = NODE(SkStatement, .type = SK_ROWS, .object = "DELETE FROM", .name = $3, .alias = $4,
+			.expr = PHRASE(list_make1($5))); }
+	;
+
+set_list:
+	set_item					{ $$ = list_make1($1); }
+	| set_list ',' set_item		{ $$ = lappend($1, $3); }
+	;
+
+set_item:
+	table_name '=' expr			{ $$ = operator_node(@$, "=", $1, $3); }
 	;
 
 inserted:
@@ -989,6 +999,12 @@ condition:
 	| value K_IS opt_not truth
 		{ $$ = EXPR(SK_NODE_TEST, .args = list_make2($1, WORD(psprintf("IS %s%s", $3 ? "NOT " : "",
 			$4)))); }
+	| value K_IS opt_not IDENT
+		{
+			if (strcmp($4, "unknown") != 0)
+				yyerror(&@4, ddl, NULL);
+			$$ = EXPR(SK_NODE_TEST, .args = list_make2($1, WORD($3 ? "IS NOT UNKNOWN" : "IS UNKNOWN")));
+		}
 	| value K_IS opt_not K_DISTINCT K_FROM value
 		{ $$ = EXPR(SK_NODE_TEST, .args = list_make3($1, WORD($3 ? "IS NOT DISTINCT FROM" :
 			"IS DISTINCT FROM"), $6)); }
@@ -1030,13 +1046,15 @@ value:
 	| STRING					{ $$ = EXPR(SK_NODE_STRING, .text = $1); }
 	| BYTES						{ $$ = EXPR(SK_NODE_BYTES, .text = $1); }
 	| truth						{ $$ = WORD($1); }
-	| IDENT						{ $$ = EXPR(SK_NODE_NAME, .args = list_make1(check_name(ddl, @1, $1))); }
+	| IDENT						{ $$ = word_node(ddl, @1, $1); }
 	| IDENT STRING				{ $$ = EXPR(SK_NODE_TYPED, .name = $1, .text = $2); }
-	| value '.' IDENT			{ $$ = name_node(@$, $1, $3); }
+	| value '.' IDENT			{ $$ = name_node(ddl, @3, $1); }
 	| value '[' expr ']'		{ $$ = EXPR(SK_NODE_ELEMENT, .args = list_make2($1, $3)); }
 	| call
 	| subquery %prec SIGN
 	| '(' expr ')'				{ $$ = EXPR(SK_NODE_PARENTHESES, .args = list_make1($2)); }
+	| '(' expr ',' expr_list ')'
+		{ $$ = EXPR(SK_NODE_PARENTHESES, .args = list_make1(EXPR(SK_NODE_LIST, .args = lcons($2, $4)))); }
 	| K_EXISTS subquery			{ $$ = PHRASE(list_make2(WORD("EXISTS"), $2)); }
 	| K_ARRAY subquery			{ $$ = PHRASE(list_make2(WORD("ARRAY"), $2)); }
 	| K_CASE whens K_END
@@ -1205,7 +1223,7 @@ select_items:
 
 select_item:
 	expr opt_alias				{ $$ = alias_node(@$, $1, $2); }
-	| value '.' '*'				{ $$ = name_node(@$, $1, "*"); }
+	| value '.' '*'				{ $$ = name_node(ddl, @3, $1); }
 	| '*'
 		{
 			SK_DDL_ERROR(ddl, @1.first, ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -1272,7 +1290,7 @@ opt_with_offset:
 	;
 
 opt_where:
-	K_WHERE expr				{ $$ = PHRASE(list_make2(WORD("WHERE"), $2)); }
+	K_WHERE expression_start expr	{ $$ = PHRASE(list_make2(WORD("WHERE"), $3)); }
 	| /* empty */				{ $$ = NULL; }
 	;
 
@@ -1600,14 +1618,32 @@ sign_node(SkDdlRange range, const char *sign, SkNode *value)
 	return operator_node(range, sign, NULL, value);
 }
 
-/* a.b, which is a column of a table, or a field of a value */
+/* a.b, which is a column of a table, or a field of a value: JSON's names are others in another case */
 static SkNode *
-name_node(SkDdlRange range, SkNode *value, char *field)
+name_node(SkDdlText *ddl, SkDdlRange range, SkNode *value)
 {
+	const SkToken *field = &ddl->tokens[range.first];
+
+	/* .* is of tables */
+	if (value->type != SK_NODE_NAME && field->type == SK_TOKEN_OPERATOR)
+		yyerror(&range, ddl, NULL);
 	if (value->type != SK_NODE_NAME)
-		return new_node(SK_NODE_FIELD, range, field, list_make1(value));
-	value->args = lappend(value->args, field);
+		return new_node(SK_NODE_FIELD, range, field->written, list_make1(value));
+	value->args = lappend(value->args, field->text);
 	return value;
+}
+
+/* A name; without quotes, some are calls without parentheses, and DEFAULT is what INSERT and UPDATE may have. */
+static SkNode *
+word_node(SkDdlText *ddl, SkDdlRange range, char *word)
+{
+	bool		is_word = ddl->tokens[range.first].type == SK_TOKEN_WORD;
+
+	if (is_word && SK_DDL_ONE_OF(word, "current_date", "current_timestamp"))
+		return new_node(SK_NODE_CALL, range, word, NIL);
+	if (is_word && strcmp(word, "default") == 0)
+		return new_node(SK_NODE_WORD, range, "DEFAULT", NIL);
+	return new_node(SK_NODE_NAME, range, NULL, list_make1(check_name(ddl, range, word)));
 }
 
 static SkNode *

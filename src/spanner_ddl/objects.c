@@ -99,12 +99,18 @@ sk_ddl_analyze(SkDdlText *ddl, SkStatement *statement)
 void
 sk_ddl_change_rows(SkDdlText *ddl, SkStatement *statement)
 {
-	char	   *command = psprintf("%s %s%s%s", statement->object,
+	char	   *command = psprintf("%s %s%s%s%s", statement->object,
 								   statement->name != NULL ? psprintf("%s ", sk_ddl_name(statement->name)) : "",
+								   statement->alias != NULL ? psprintf("AS %s ", quote_identifier(statement->alias)) : "",
 								   statement->columns != NIL ? psprintf("(%s) ", sk_ddl_name_list(statement->columns)) : "",
 								   sk_ddl_translate(ddl, statement->expr, NIL, true));
 
 	ddl->commands = lappend(ddl->commands, command);
+	/* no error of syntax: with that it would be a text of the other dialect */
+	if (ddl->dialect == SK_GOOGLESQL && llast(statement->expr->args) == NULL)
+		SK_DDL_ERROR(ddl, ddl->first, ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("%s needs WHERE", SK_DDL_UPPER(ddl->tokens[ddl->first].text)),
+					 errhint("Write WHERE TRUE for all rows."));
 	sk_run_command(command);
 }
 

@@ -42,6 +42,7 @@ typedef struct SkToken
 	int			depth;			/* open parentheses before it, in its
 								 * statement */
 	char	   *text;
+	char	   *written;		/* a word or name, not folded or cut */
 } SkToken;
 
 /* Tokens [first, end) of the text. */
@@ -300,6 +301,7 @@ typedef struct SkStatement
 	SkStatementType type;
 	SkName	   *name;
 	SkName	   *table;			/* of an index */
+	char	   *alias;			/* of a table whose rows change */
 	const char *object;			/* that is dropped: "TABLE" */
 	bool		exists_ok;		/* IF [NOT] EXISTS */
 	bool		or_replace;
