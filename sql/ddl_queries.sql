@@ -55,9 +55,16 @@ CURRENT_DATE = CURRENT_DATE()	true
 CURRENT_TIMESTAMP = CURRENT_TIMESTAMP()	true
 `current_date`	42703 column "current_date" does not exist
 (SELECT (JSON '{"a": 1}').* FROM (SELECT 1 AS x))	42601 syntax error at or near "*"
+DATE '2020-01-05' - DATE '2020-01-01'	0A000 the difference of dates is not supported
+CAST(-0.0 AS STRING)	0
+CAST(1000000000000000 * 2.0 AS STRING)	2e+15
+NULL IN UNNEST(ARRAY<INT64>[])	false
 \.
 SELECT concat_ws(' | ', c.expression, v.value)
   FROM cases c, value_of(c.expression) v WHERE v.value IS DISTINCT FROM c.expected ORDER BY c.id;
+SELECT concat_ws(' | ', c.expression, v.export, (value_of(v.export)).value)
+  FROM cases c, value_of(c.expression) v
+ WHERE v.export <> '' AND (value_of(v.export)).value IS DISTINCT FROM v.value ORDER BY c.id;
 
 -- PostgreSQL's parser reads these, too, and would divide integers
 SET spanner.dialect = 'googlesql';

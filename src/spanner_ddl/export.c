@@ -608,10 +608,6 @@ write_function(SkWriter *writer, const char *schema, const char *name, List *arg
 		else if (number == function->part ? !write_part(writer, function->name, number > 1 ? ", " : "", lfirst(lc), "") :
 				 !write_list(writer, number > 1 ? ", " : "", list_make1(lfirst(lc)), "", ""))
 			return false;
-		/* no integer */
-		if (SK_TAKES_ANY(function->name) && IsA(value, Const) && value->consttype == FLOAT8OID && !value->constisnull &&
-			strpbrk(const_text(value), ".eIN") == NULL)
-			appendStringInfoString(&writer->sql, ".0");
 	}
 	/* PostgreSQL's own remove blanks, GoogleSQL's all white space */
 	return write_list(writer, "", NIL, "", strcmp(schema, "pg_catalog") == 0 && strstr(name, "trim") != NULL &&
@@ -981,7 +977,7 @@ write_in(SkWriter *writer, ScalarArrayOpExpr *expr)
 	if (name == NULL || strcmp(name, expr->useOr ? "=" : "<>") != 0 || expr->opno >= FirstNormalObjectId ||
 		sk_ddl_type_class(get_element_type(exprType(array))) != sk_ddl_type_class(exprType(linitial(expr->args))))
 		return false;
-	if (IsA(array, ArrayExpr))
+	if (IsA(array, ArrayExpr) && ((ArrayExpr *) array)->elements != NIL)
 		return write_list(writer, "(", list_make1(linitial(expr->args)), "", psprintf(" %s ", word)) &&
 			write_list(writer, "(", ((ArrayExpr *) array)->elements, ", ", "))");
 	/* in no array, GoogleSQL finds nothing, and PostgreSQL does not know */
@@ -1322,9 +1318,9 @@ write_number(StringInfo sql, Const *value)
 	const char *text = const_text(value);
 
 	appendStringInfoString(sql, text);
-	/* a FLOAT64, or it would be an INT64 of too many digits */
-	if (value->consttype == NUMERICOID && strchr(text, '.') == NULL)
-		appendStringInfoString(sql, "e0");
+	/* it would be an INT64, perhaps of too many digits */
+	if (sk_ddl_type_class(value->consttype) != SK_TYPE_INT && strpbrk(text, ".eIN") == NULL)
+		appendStringInfoString(sql, ".0");
 	/* neither infinite nor no number */
 	return strpbrk(text, "IN") == NULL;
 }

@@ -314,6 +314,8 @@ write_operator(SkPrinter *printer, SkNode *node)
 		strcmp(node->text, "||") == 0 && !is_text(printer, node) ? "concat" :
 		strcmp(node->text, "*") == 0 && !keeps_scale(printer, node->args) ? "multiply" : NULL;
 
+	if (*node->text == '-' && known_type(printer, left) == SK_TYPE_DATE && known_type(printer, right) == SK_TYPE_DATE)
+		sk_ddl_refuse(printer->ddl, node->at, "the difference of dates", "Write DATE_DIFF(a, b, DAY).");
 	if (are_null(node->args) && !SK_DDL_ONE_OF(node->text, "AND", "OR", "NOT"))
 		appendStringInfoString(sql, "NULL::bigint");
 	else if (function != NULL)

@@ -747,7 +747,8 @@ spanner_text_to_float(PG_FUNCTION_ARGS)
 Datum
 spanner_float_to_string(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_TEXT_P(cstring_to_text(float_text(PG_GETARG_FLOAT8(0), PG_GETARG_INT32(1))));
+	/* zero has no sign */
+	PG_RETURN_TEXT_P(cstring_to_text(float_text(PG_GETARG_FLOAT8(0) + 0.0, PG_GETARG_INT32(1))));
 }
 
 static char *

@@ -443,7 +443,8 @@ replace_view(SkDdlText *ddl)
 }
 
 /*
- * Raise an error if a query computes with FLOAT32 as PostgreSQL does.
+ * Raise an error if a query computes with FLOAT32 as PostgreSQL does, or with
+ * dates, whose difference is an INTERVAL in GoogleSQL.
  *
  * GoogleSQL computes with FLOAT64, and takes a literal next to a FLOAT32 for
  * one.  The types are known now.
@@ -452,9 +453,11 @@ static void
 check_reals(SkDdlText *ddl, SkStatement *statement)
 {
 	Relation	view = relation_open(sk_ddl_find(ddl, statement->name, RELKIND_VIEW, false), AccessShareLock);
+	bool		has_dates = false;
 
-	if (has_real(copyObject((Node *) get_view_query(view)), NULL))
-		sk_ddl_refuse(ddl, statement->expr->at, "computing with FLOAT32 in a query",
+	if (has_real(copyObject((Node *) get_view_query(view)), &has_dates))
+		sk_ddl_refuse(ddl, statement->expr->at, has_dates ? "the difference of dates" : "computing with FLOAT32 in a query",
+					  has_dates ? "Write DATE_DIFF(a, b, DAY)." :
 					  "Cast it: CAST(x AS FLOAT64), or what it is compared with: CAST(0.1 AS FLOAT32).");
 	relation_close(view, NoLock);
 }
@@ -477,6 +480,8 @@ has_real(Node *node, void *context)
 			(exprType(left) == FLOAT4OID && exprType(right) == FLOAT8OID && IsA(right, RelabelType)) ||
 			(exprType(right) == FLOAT4OID && exprType(left) == FLOAT8OID && IsA(left, RelabelType)))
 			return true;
+		if (exprType(left) == DATEOID && operator->opresulttype == INT4OID)
+			return *(bool *) context = true;
 	}
 	return expression_tree_walker(node, has_real, context);
 }
