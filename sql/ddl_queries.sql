@@ -55,6 +55,8 @@ CURRENT_DATE = CURRENT_DATE()	true
 CURRENT_TIMESTAMP = CURRENT_TIMESTAMP()	true
 `current_date`	42703 column "current_date" does not exist
 (SELECT (JSON '{"a": 1}').* FROM (SELECT 1 AS x))	42601 syntax error at or near "*"
+(SELECT STRING_AGG(x ORDER BY x DESC) FROM UNNEST(['a', 'b']) AS x)	b,a
+(SELECT STRING_AGG(DISTINCT x) FROM UNNEST([b'a', b'b']) AS x)	\\x612c62
 DATE '2020-01-05' - DATE '2020-01-01'	0A000 the difference of dates is not supported
 CAST(-0.0 AS STRING)	0
 CAST(1000000000000000 * 2.0 AS STRING)	2e+15

@@ -896,6 +896,8 @@ write_call(SkPrinter *printer, SkNode *node)
 		appendStringInfoString(sql, number > 0 ? ", " : "");
 		write_string(printer, sk_ddl_time_zone());
 	}
+	if (number == 1 && strcmp(node->text, "string_agg") == 0)
+		appendStringInfoString(sql, ", ','");
 	if (node->sort != NULL)
 	{
 		appendStringInfoChar(sql, ' ');
