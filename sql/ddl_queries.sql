@@ -57,6 +57,7 @@ CURRENT_TIMESTAMP = CURRENT_TIMESTAMP()	true
 (SELECT (JSON '{"a": 1}').* FROM (SELECT 1 AS x))	42601 syntax error at or near "*"
 (SELECT STRING_AGG(x ORDER BY x DESC) FROM UNNEST(['a', 'b']) AS x)	b,a
 (SELECT STRING_AGG(DISTINCT x) FROM UNNEST([b'a', b'b']) AS x)	\\x612c62
+TIMESTAMP '2020-01-05' + INTERVAL -3 HOUR	0A000 Type <interval> is not supported.
 DATE '2020-01-05' - DATE '2020-01-01'	0A000 the difference of dates is not supported
 CAST(-0.0 AS STRING)	0
 CAST(1000000000000000 * 2.0 AS STRING)	2e+15
@@ -72,11 +73,14 @@ SELECT concat_ws(' | ', c.expression, v.export, (value_of(v.export)).value)
 SET spanner.dialect = 'googlesql';
 SELECT spanner.postgresql_ddl('CREATE VIEW x SQL SECURITY INVOKER AS SELECT L.I / 2 AS h FROM L WHERE ' || condition)
   FROM (VALUES ('(L.I, L.K) IN ((1, ''a''))'), ('(L.I > 1) IS UNKNOWN'), ('L.I > 5.'), ('L.I > 1 LIMIT 1')) c (condition);
+SELECT spanner.execute_ddl('CREATE VIEW x SQL SECURITY INVOKER AS SELECT L.I / 2 AS h FROM L WHERE EXISTS (SELECT * FROM L)');
+SELECT spanner.execute_ddl('CREATE VIEW x SQL SECURITY INVOKER AS SELECT L.I / 2 AS h, CAST(L.K AS INTERVAL) AS i FROM L');
 -- rows change as GoogleSQL says
 SELECT spanner.execute_ddl($$CREATE TABLE W (Id INT64 NOT NULL, H FLOAT64, D STRING(MAX) DEFAULT ('d'), Ok BOOL, N NUMERIC) PRIMARY KEY (Id);
 INSERT INTO W (Id, H, D) VALUES (1, 5 / 2, DEFAULT), (2, 1, 'x'), (3, 1, 'x');
 UPDATE W AS t SET H = t.Id / 4, Ok = t.Id > 1 AND t.D = 'x', D = DEFAULT, N = 0.5 WHERE t.Id = 2;
-DELETE W t WHERE t.Id / 2 = 1.5$$);
+DELETE W t WHERE t.Id / 2 = 1.5;
+INSERT INTO W (Id, H) SELECT * FROM (SELECT w.Id + 10, w.Id / 2 FROM W AS w WHERE EXISTS (SELECT * FROM W))$$);
 TABLE w;
 SELECT spanner.execute_ddl('UPDATE W SET H = 1');
 SELECT spanner.execute_ddl('DELETE FROM W');

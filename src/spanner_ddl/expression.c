@@ -227,8 +227,9 @@ write_node(SkPrinter *printer, SkNode *node)
 			write_number(printer, linitial(node->args));
 			appendStringInfoString(sql, node->text);
 			break;
-		case SK_NODE_TOKENS:
 		case SK_NODE_INTERVAL:
+			sk_ddl_refuse_type(printer->ddl, node->at, "interval");
+		case SK_NODE_TOKENS:
 		case SK_NODE_SEQUENCE:
 			/* what only stands in calls */
 			fail_at(printer->ddl, node->at);
@@ -729,6 +730,9 @@ write_name(SkPrinter *printer, SkNode *node)
 	SkNode	   *value = find_alias(printer, node, NULL);
 	List	   *items = printer->items;
 
+	if (strcmp(name, "*") == 0 && printer->ddl->statement->type == SK_CREATE_VIEW)
+		SK_DDL_ERROR(printer->ddl, node->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("SELECT * is not allowed in strict name resolution mode"));
 	if (value != NULL)
 	{
 		if (printer->sql.len > MAX_EXPANSION)

@@ -145,11 +145,11 @@ static void yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message);
 %type <list> elements options option_list key_parts part_list
 	name_list opt_names index_tail clauses clause_list alter_clauses alter_actions
 	renames streams stream_list where_parts where_part strings tail identity_clauses
-%type <node> bracketed default_value expression view_query tokens table_name expr condition value call argument query query_body
+%type <node> bracketed default_value expression view_query tokens table_name expr condition value call query query_body
 	query_operand subquery select select_item from_item table_ref join_condition opt_sort sort_item
 	opt_distinct opt_where opt_group opt_having opt_limit set_operator literal with_item
 	opt_partition inserted row set_item
-%type <list> expr_list whens arguments select_items from_items sort_list with_items
+%type <list> expr_list whens select_items from_items sort_list with_items
 	group_list opt_zone row_list set_list
 %type <string> function opt_alias
 %type <word> comparison join_type truth
@@ -1060,6 +1060,7 @@ value:
 	| K_CASE whens K_END
 		{ $$ = EXPR(SK_NODE_CASE, .args = lcons(NULL, $2)); }
 	| K_CASE expr whens K_END	{ $$ = EXPR(SK_NODE_CASE, .args = lcons($2, $3)); }
+	| K_INTERVAL value IDENT	{ $$ = EXPR(SK_NODE_INTERVAL, .text = $3, .args = list_make1($2)); }
 	| opt_array '[' ']'			{ $$ = EXPR(SK_NODE_ARRAY); }
 	| opt_array '[' expr_list ']'	{ $$ = EXPR(SK_NODE_ARRAY, .args = $3); }
 	| K_ARRAY '<' known_type '>' '[' ']'	{ $$ = EXPR(SK_NODE_ARRAY, .type_name = $3); }
@@ -1100,15 +1101,17 @@ call:
 	function '(' ')'			{ $$ = EXPR(SK_NODE_CALL, .text = $1); }
 	| function '(' '*' ')'
 		{ $$ = EXPR(SK_NODE_CALL, .text = $1, .args = list_make1(WORD("*"))); }
-	| function '(' arguments opt_sort ')'
+	| function '(' expr_list opt_sort ')'
 		{ $$ = EXPR(SK_NODE_CALL, .text = $1, .args = $3, .sort = $4); }
-	| function '(' K_DISTINCT arguments opt_sort ')'
+	| function '(' K_DISTINCT expr_list opt_sort ')'
 		{ $$ = EXPR(SK_NODE_CALL, .text = $1, .name = "DISTINCT ", .args = $4, .sort = $5); }
 	| call K_OVER '(' opt_partition opt_sort ')'
 		{ $$ = PHRASE(list_make3($1, WORD("OVER"), EXPR(SK_NODE_PARENTHESES,
 			.args = list_make1(aliased_node(@$, PHRASE(list_make2($4, $5)), NIL))))); }
 	| function '(' expr K_AS type ')'
 		{ $$ = EXPR(SK_NODE_CAST, .text = $1, .args = list_make1($3), .type_name = $5); }
+	| function '(' expr K_AS K_INTERVAL ')'
+		{ $$ = EXPR(SK_NODE_CAST, .text = $1, .args = list_make1($3), .type_name = NODE_AT(SkTypeName, @5, .name = "interval")); }
 	| function '(' IDENT K_FROM expr opt_zone ')'
 		{ $$ = EXPR(SK_NODE_CALL, .text = $1, .args = lcons(EXPR(SK_NODE_STRING, .text = $3),
 			lcons($5, $6))); }
@@ -1139,17 +1142,6 @@ function:
 	IDENT
 	| K_LEFT
 	| K_RIGHT
-	;
-
-arguments:
-	argument					{ $$ = list_make1($1); }
-	| arguments ',' argument	{ $$ = lappend($1, $3); }
-	;
-
-argument:
-	expr
-	| K_INTERVAL value IDENT
-		{ $$ = EXPR(SK_NODE_INTERVAL, .text = $3, .args = list_make1($2)); }
 	;
 
 subquery:
@@ -1224,11 +1216,7 @@ select_items:
 select_item:
 	expr opt_alias				{ $$ = alias_node(@$, $1, $2); }
 	| value '.' '*'				{ $$ = name_node(ddl, @3, $1); }
-	| '*'
-		{
-			SK_DDL_ERROR(ddl, @1.first, ERRCODE_FEATURE_NOT_SUPPORTED,
-						 errmsg("SELECT * is not allowed in strict name resolution mode"));
-		}
+	| '*'						{ $$ = EXPR(SK_NODE_NAME, .args = list_make1("*")); }
 	;
 
 opt_alias:
