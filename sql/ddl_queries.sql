@@ -58,6 +58,7 @@ CURRENT_TIMESTAMP = CURRENT_TIMESTAMP()	true
 (SELECT STRING_AGG(x ORDER BY x DESC) FROM UNNEST(['a', 'b']) AS x)	b,a
 (SELECT STRING_AGG(DISTINCT x) FROM UNNEST([b'a', b'b']) AS x)	\\x612c62
 TIMESTAMP '2020-01-05' + INTERVAL -3 HOUR	0A000 Type <interval> is not supported.
+JSON_ARRAY(INTERVAL 5 DAY)	0A000 Type <interval> is not supported.
 DATE '2020-01-05' - DATE '2020-01-01'	0A000 the difference of dates is not supported
 CAST(-0.0 AS STRING)	0
 CAST(1000000000000000 * 2.0 AS STRING)	2e+15

@@ -882,7 +882,7 @@ write_call(SkPrinter *printer, SkNode *node)
 			appendStringInfoString(sql, "text ");
 		if (number == function->part)
 			write_part(printer, node, lfirst(lc));
-		else if (((SkNode *) lfirst(lc))->type == SK_NODE_INTERVAL)
+		else if (((SkNode *) lfirst(lc))->type == SK_NODE_INTERVAL && number + 1 == function->part)
 		{
 			write_node(printer, linitial(((SkNode *) lfirst(lc))->args));
 			appendStringInfo(sql, ", '%s'", ((SkNode *) lfirst(lc))->text);
