@@ -499,7 +499,7 @@ write_test(SkPrinter *printer, SkNode *node)
 	if (is_in)
 	{
 		appendStringInfoString(sql, !was_copied ? psprintf(" %sIN (", node->text) :
-							   *node->text !='\0' ? " <> ALL (ARRAY[" : " = ANY (ARRAY[");
+							   node->text[0] != '\0' ? " <> ALL (ARRAY[" : " = ANY (ARRAY[");
 		write_list(printer, list_copy_tail(node->args, 1), ", ", floats);
 		appendStringInfoString(sql, was_copied ? "])" : ")");
 		return;
@@ -529,7 +529,7 @@ write_in_unnest(SkPrinter *printer, SkNode *node)
 	if (!is_literal)
 		appendStringInfo(sql, "%sspanner_internal.in_unnest(", node->text);
 	write_operand(printer, linitial(node->args), SK_FLOATS_DOUBLE);
-	appendStringInfoString(sql, !is_literal ? ", " : *node->text !='\0' ? " <> ALL (" : " = ANY (");
+	appendStringInfoString(sql, !is_literal ? ", " : node->text[0] != '\0' ? " <> ALL (" : " = ANY (");
 	write_node(printer, lsecond(node->args));
 	appendStringInfoChar(sql, ')');
 }

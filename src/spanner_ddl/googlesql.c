@@ -183,8 +183,8 @@ static TimestampTz moment_of(Timestamp local, SkZone zone);
 static DateADT date_of(Timestamp local);
 static DateADT truncate_date(DateADT date, SkPart part, int first_day);
 static int64 extract_part(DateADT date, int64 time, SkPart part, int first_day);
-static bool read_number(const char **text, int max_digits, int *value);
-static bool read_timestamp(const char *text, const char *default_zone, TimestampTz *result);
+static bool read_number(const char **input, int max_digits, int *value);
+static bool read_timestamp(const char *input, const char *default_zone, TimestampTz *result);
 static void out_of_range(const char *what);
 pg_noreturn static void out_of_range(const char *what);
 static Datum bad_text(FunctionCallInfo fcinfo, const char *type, const char *value, bool is_safe);
@@ -194,23 +194,23 @@ static char *float_text(float8 value, int digits);
 static Oid	case_collation(void);
 static void write_local(StringInfo out, const char *format, DateADT date, int64 time, int64 offset);
 static int	write_extension(StringInfo out, const char *format, const struct pg_tm *tm, int fraction);
-static bool read_local(SkReadTime *time, const char *format, const char **text);
-static bool read_time_element(SkReadTime *time, const char **format, const char **text);
+static bool read_local(SkReadTime *time, const char *format, const char **input);
+static bool read_time_element(SkReadTime *time, const char **format, const char **input);
 static bool has_fraction(const char *format);
-static bool read_offset(SkReadTime *time, const char **text);
-static void read_fraction(const char **text, int *microseconds);
-static bool read_name(const char **text, const char *const *names, int *number);
+static bool read_offset(SkReadTime *time, const char **input);
+static void read_fraction(const char **input, int *microseconds);
+static bool read_name(const char **input, const char *const *names, int *number);
 static bool civil_time(const SkReadTime *time, Timestamp *local);
 static Timestamp parsed_time(SkReadTime *time, text *format, text *value);
 static const char *expand_element(char element);
 static void write_specifier(StringInfo out, SkSpecifier *specifier, Oid type, Datum value);
-static void write_padded(StringInfo out, SkSpecifier *specifier, const char *sign, const char *digits);
+static void write_padded(StringInfo out, SkSpecifier *specifier, const char *sign, const char *value);
 static void write_value(StringInfo out, Oid type, Datum value, bool is_null, SkStyle style);
 static void write_bytes(StringInfo out, bytea *value, SkStyle style);
 static void write_elements(StringInfo out, ArrayType *array, SkStyle style);
 static void write_floating(StringInfo out, float8 value, int digits, SkStyle style);
 static const char *argument_json(FunctionCallInfo fcinfo, int argument);
-static void copy_json(StringInfo out, const char **text, int order);
+static void copy_json(StringInfo out, const char **input, int order);
 static int	compare_members(const ListCell *a, const ListCell *b);
 static void bad_format(const char *function, const char *format);
 pg_noreturn static void bad_format(const char *function, const char *format);
@@ -402,48 +402,47 @@ extract_part(DateADT date, int64 time, SkPart part, int first_day)
 
 /* Read digits; returns false if there is none. */
 static bool
-read_number(const char **text, int max_digits, int *value)
+read_number(const char **input, int max_digits, int *value)
 {
 	int			count = 0;
 
-	for (*value = 0; count < max_digits && isdigit((unsigned char) **text); count++)
-		*value = *value * 10 + *(*text) ++- '0';
+	for (*value = 0; count < max_digits && isdigit((unsigned char) **input); count++)
+		*value = *value * 10 + *(*input)++ - '0';
 	return count > 0;
 }
 
 /* Read what may be behind a second, whose digits after the sixth are cut. */
 static void
-read_fraction(const char **text, int *microseconds)
+read_fraction(const char **input, int *microseconds)
 {
 	*microseconds = 0;
-	if (**text !='.')
+	if (**input != '.')
 		return;
-	(*text) ++;
-	for (int unit = USECS_PER_SEC / 10; isdigit((unsigned char) **text); unit /= 10)
-		*microseconds += unit * (*(*text) ++- '0');
+	(*input)++;
+	for (int unit = USECS_PER_SEC / 10; isdigit((unsigned char) **input); unit /= 10)
+		*microseconds += unit * (*(*input)++ - '0');
 }
 
 /* A date, perhaps a time, and perhaps a zone: an offset, Z, or a name after a blank. */
 static bool
-read_timestamp(const char *text, const char *default_zone, TimestampTz *result)
+read_timestamp(const char *input, const char *default_zone, TimestampTz *result)
 {
 	SkReadTime	time = {UNREAD,.is_strict = true};
 	const char *name;
 	SkZone		zone;
 	Timestamp	local;
 
-	if (!read_local(&time, "%E4Y-%m-%d", &text))
+	if (!read_local(&time, "%E4Y-%m-%d", &input))
 		return false;
-	if (*text !='\0' && strchr("Tt ", *text) != NULL && isdigit((unsigned char) text[1]))
+	if (*input != '\0' && strchr("Tt ", *input) != NULL && isdigit((unsigned char) input[1]))
 	{
-		text	  ++;
-
-		if (!read_local(&time, "%H:%M:%E*S", &text))
+		input++;
+		if (!read_local(&time, "%H:%M:%E*S", &input))
 			return false;
 	}
-	if (!civil_time(&time, &local) || (*text !='\0' && strchr(" +-zZ", *text) == NULL))
+	if (!civil_time(&time, &local) || (*input != '\0' && strchr(" +-zZ", *input) == NULL))
 		return false;
-	name = *text == ' ' ? text +1 : text;
+	name = *input == ' ' ? input + 1 : input;
 
 	if (*name == '\0')
 		name = default_zone;
@@ -1093,24 +1092,24 @@ spanner_format_timestamp(PG_FUNCTION_ARGS)
 
 /* Read a civil time by a format, in which blanks are any white space. */
 static bool
-read_local(SkReadTime *time, const char *format, const char **text)
+read_local(SkReadTime *time, const char *format, const char **input)
 {
 	for (const char *s = format; *s != '\0'; s++)
 	{
 		if (isspace((unsigned char) *s))
 		{
-			while (isspace((unsigned char) **text))
-				(*text) ++;
+			while (isspace((unsigned char) **input))
+				(*input)++;
 		}
 		else if (*s != '%')
 		{
-			if (*(*text) ++!= *s)
+			if (*(*input)++ != *s)
 				return false;
 		}
 		else
 		{
 			s++;
-			if (!read_time_element(time, &s, text))
+			if (!read_time_element(time, &s, input))
 				return false;
 		}
 	}
@@ -1119,7 +1118,7 @@ read_local(SkReadTime *time, const char *format, const char **text)
 
 /* Read what an element stands for, and go to its last character. */
 static bool
-read_time_element(SkReadTime *time, const char **format, const char **text)
+read_time_element(SkReadTime *time, const char **format, const char **input)
 {
 	char		letter = **format;
 	const SkTimeElement *element = NULL;
@@ -1129,74 +1128,74 @@ read_time_element(SkReadTime *time, const char **format, const char **text)
 	if (time->is_date && letter != '\0' && strchr("cEHIklMPpRSsTXz", letter) != NULL && strncmp(*format, "E4Y", 3) != 0)
 		bad_format("parse_date", *format - 1);
 	if (more != NULL)
-		return read_local(time, more, text);
+		return read_local(time, more, input);
 	for (int i = 0; i < lengthof(time_elements); i++)
 	{
 		if (time_elements[i].letter == letter)
 			element = &time_elements[i];
 	}
-	while (letter != '%' && !time->is_strict && isspace((unsigned char) **text))
-		(*text) ++;
+	while (letter != '%' && !time->is_strict && isspace((unsigned char) **input))
+		(*input)++;
 	if (element != NULL && element->digits > 0)
-		return read_number(text, element->digits, &time->parts[element->part]);
+		return read_number(input, element->digits, &time->parts[element->part]);
 	if (element != NULL && element->names != NULL)
-		return read_name(text, element->names, &time->parts[element->part]);
+		return read_name(input, element->names, &time->parts[element->part]);
 	switch (letter)
 	{
 		case 'I':
 		case 'l':
-			return read_number(text, 2, &time->parts[SK_PART_HOUR]) && time->parts[SK_PART_HOUR] >= 1 &&
+			return read_number(input, 2, &time->parts[SK_PART_HOUR]) && time->parts[SK_PART_HOUR] >= 1 &&
 				time->parts[SK_PART_HOUR] <= 12;
 		case 'n':
 		case 't':
 			return true;
 		case 'P':
 		case 'p':
-			return read_name(text, halves, &time->half);
+			return read_name(input, halves, &time->half);
 		case 's':
-			more = *text;
-			time->seconds = strtoi64(more, (char **) text, 10);
+			more = *input;
+			time->seconds = strtoi64(more, (char **) input, 10);
 			time->has_seconds = true;
-			return *text >more;
+			return *input > more;
 		case 'y':
-			number = read_number(text, 2, &time->parts[SK_PART_YEAR]);
+			number = read_number(input, 2, &time->parts[SK_PART_YEAR]);
 			time->parts[SK_PART_YEAR] += time->parts[SK_PART_YEAR] < 69 ? 2000 : 1900;
 			return number;
 		case '%':
-			return *(*text) ++== '%';
+			return *(*input)++ == '%';
 		case 'z':
-			return read_offset(time, text);
+			return read_offset(time, input);
 		default:
 			break;
 	}
 	if (strncmp(*format, "Ez", 2) == 0)
 	{
 		*format += 1;
-		return read_offset(time, text);
+		return read_offset(time, input);
 	}
 	*format += 2;
 	if (strncmp(*format - 2, "E4Y", 3) == 0)
 	{
-		more = *text;
-		return read_number(text, 4, &time->parts[SK_PART_YEAR]) && (!time->is_strict || *text == more + 4);
+		more = *input;
+		return read_number(input, 4, &time->parts[SK_PART_YEAR]) && (!time->is_strict || *input == more + 4);
 	}
 	if (!has_fraction(*format - 2))
 		bad_format(time->is_date ? "parse_date" : "parse_timestamp", *format - 3);
-	return read_number(text, 2, &time->parts[SK_PART_SECOND]) &&
-		(read_fraction(text, &time->parts[SK_PART_MICROSECOND]), true);
+	return read_number(input, 2, &time->parts[SK_PART_SECOND]) &&
+		(read_fraction(input, &time->parts[SK_PART_MICROSECOND]), true);
 }
 
 /* Read hours and minutes east of UTC. */
 static bool
-read_offset(SkReadTime *time, const char **text)
+read_offset(SkReadTime *time, const char **input)
 {
-	int			sign = **text == '-' ? -1 : 1;
+	int			sign = **input == '-' ? -1 : 1;
 	int			minutes = 0;
 
-	if ((**text !='-' && **text !='+') ||((*text) ++, !read_number(text, 2, &time->offset)))
+	if ((**input != '-' && **input != '+') || ((*input)++, !read_number(input, 2, &time->offset)))
 		return false;
-	*text +=**text == ':';
-	(void) read_number(text, 2, &minutes);
+	*input += **input == ':';
+	(void) read_number(input, 2, &minutes);
 	time->offset = sign * (time->offset * MINS_PER_HOUR + minutes);
 	time->has_offset = true;
 	return minutes < MINS_PER_HOUR && abs(time->offset) <= 14 * MINS_PER_HOUR;
@@ -1204,17 +1203,17 @@ read_offset(SkReadTime *time, const char **text)
 
 /* A name, or its first three letters, and its number from 1. */
 static bool
-read_name(const char **text, const char *const *names, int *number)
+read_name(const char **input, const char *const *names, int *number)
 {
 	for (int i = 0; names[i] != NULL; i++)
 	{
 		int			length = strlen(names[i]);
 
-		if (pg_strncasecmp(*text, names[i], length) != 0 && length > 3)
+		if (pg_strncasecmp(*input, names[i], length) != 0 && length > 3)
 			length = 3;
-		if (pg_strncasecmp(*text, names[i], length) != 0)
+		if (pg_strncasecmp(*input, names[i], length) != 0)
 			continue;
-		*text +=length;
+		*input += length;
 		*number = i + 1;
 		return true;
 	}
@@ -1406,20 +1405,20 @@ write_specifier(StringInfo out, SkSpecifier *specifier, Oid type, Datum value)
 
 /* Write a text to a width; without a "sign" it is no number, and its precision is a length. */
 static void
-write_padded(StringInfo out, SkSpecifier *specifier, const char *sign, const char *text)
+write_padded(StringInfo out, SkSpecifier *specifier, const char *sign, const char *value)
 {
-	int			length = strlen(text);
+	int			length = strlen(value);
 	int			missing;
 
 	if (sign == NULL && specifier->precision >= 0)
-		length = pg_mbcharcliplen(text, length, specifier->precision);
-	missing = specifier->width - pg_mbstrlen_with_len(text, length) - (sign != NULL ? strlen(sign) : 0);
+		length = pg_mbcharcliplen(value, length, specifier->precision);
+	missing = specifier->width - pg_mbstrlen_with_len(value, length) - (sign != NULL ? strlen(sign) : 0);
 	if (!specifier->is_left && (!specifier->has_zeros || sign == NULL))
 		appendStringInfoSpaces(out, Max(missing, 0));
 	appendStringInfoString(out, sign != NULL ? sign : "");
 	for (int i = 0; i < missing && specifier->has_zeros && sign != NULL && !specifier->is_left; i++)
 		appendStringInfoChar(out, '0');
-	appendBinaryStringInfo(out, text, length);
+	appendBinaryStringInfo(out, value, length);
 	if (specifier->is_left)
 		appendStringInfoSpaces(out, Max(missing, 0));
 }
@@ -1628,9 +1627,9 @@ spanner_json_text(PG_FUNCTION_ARGS)
  * as they are if 0, and from the last one if -1.
  */
 static void
-copy_json(StringInfo out, const char **text, int order)
+copy_json(StringInfo out, const char **input, int order)
 {
-	const char *s = *text +strspn(*text, BLANKS);
+	const char *s = *input + strspn(*input, BLANKS);
 	const char *start = s;
 	List	   *parts = NIL;
 	ListCell   *lc;
@@ -1660,18 +1659,18 @@ copy_json(StringInfo out, const char **text, int order)
 		foreach(lc, parts)
 			appendStringInfo(out, "%s%s", lc == list_head(parts) ? "" : ",", (char *) lfirst(lc));
 		appendStringInfoChar(out, *start + 2);
-		*text = s + 1;
+		*input = s + 1;
 		return;
 	}
 	if (*s == '"')
 	{
 		for (s++; *s != '"'; s++)
 			s += *s == '\\';
-		*text = s + 1;
+		*input = s + 1;
 	}
 	else
-		*text = s + strcspn(s, ",:]}" BLANKS);
-	start = pnstrdup(start, *text -start);
+		*input = s + strcspn(s, ",:]}" BLANKS);
+	start = pnstrdup(start, *input - start);
 
 	/* a number is a FLOAT64, unless it is an integer or may need more digits */
 	if ((*start == '-' || isdigit((unsigned char) *start)) && read_float(start, &number) && !isinf(number) &&
