@@ -84,6 +84,28 @@ SELECT * FROM columns('like_local');
 SELECT * FROM columns('like_named');
 DROP TABLE named, like_named;
 
+-- an event trigger that comes first renames, moves or drops it
+CREATE FUNCTION move_on() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF to_regclass('idd.renamed') IS NOT NULL THEN ALTER TABLE idd.renamed RENAME TO renamed2; END IF;
+  IF to_regclass('idd.moved') IS NOT NULL THEN ALTER TABLE idd.moved SET SCHEMA identity_element; END IF;
+  IF to_regclass('idd.dropped') IS NOT NULL THEN DROP TABLE idd.dropped; END IF;
+  IF to_regclass('identity_element2.e') IS NOT NULL THEN ALTER TABLE identity_element2.e RENAME TO e2; END IF;
+END $$;
+CREATE EVENT TRIGGER "!" ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'CREATE SCHEMA') EXECUTE FUNCTION move_on();
+CREATE TABLE renamed (LIKE t INCLUDING ALL);
+CREATE TABLE moved (LIKE t INCLUDING ALL);
+CREATE TABLE dropped (LIKE t INCLUDING ALL);
+CREATE SCHEMA identity_element2 CREATE TABLE d (LIKE idd.t) CREATE TABLE e (LIKE idd.t INCLUDING ALL);
+DROP EVENT TRIGGER "!";
+SELECT * FROM columns('renamed2');
+SELECT * FROM columns('identity_element.moved');
+SELECT to_regclass('dropped');
+SELECT * FROM columns('identity_element2.d');
+SELECT * FROM columns('identity_element2.e2');
+DROP TABLE renamed2, identity_element.moved, identity_element2.d, identity_element2.e2;
+DROP SCHEMA identity_element2;
+
 -- a label by hand need not say what the column was
 CREATE TABLE by_hand (id bigint GENERATED ALWAYS AS IDENTITY, v int);
 SECURITY LABEL FOR spanner_keys ON SEQUENCE by_hand_id_seq IS 'striped(stripes=4)';

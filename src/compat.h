@@ -15,6 +15,7 @@
 
 #include "access/tupdesc.h"
 #include "catalog/catalog.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "catalog/pg_namespace.h"
@@ -203,6 +204,15 @@ sk_named_segment(const char *name, Size size,
 #else
 #define sk_join_clauses(root, relids, outer, inner) \
 	generate_join_implied_equalities(root, relids, outer, inner)
+#endif
+
+/* 16: what attaches or detaches a partition notes it; before, only its name */
+#if PG_VERSION_NUM >= 160000
+#define sk_noted_partition(subcommand) ((subcommand)->address.objectId)
+#else
+#define sk_noted_partition(subcommand) \
+	RangeVarGetRelid(((PartitionCmd *) ((AlterTableCmd *) (subcommand)->parsetree)->def)->name, \
+					 NoLock, true)
 #endif
 
 /* 16: privileges that a query needs stand beside the range table */

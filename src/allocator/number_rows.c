@@ -31,6 +31,7 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "commands/extension.h"
 #include "commands/trigger.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -166,7 +167,7 @@ check_command(Node *command, List *relations)
 {
 	ListCell   *lc;
 
-	if (sk_restoring() || sk_sent_by_citus())
+	if (creating_extension || sk_restoring() || sk_sent_by_citus())
 		return;
 	foreach(lc, relations)
 	{

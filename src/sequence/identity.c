@@ -23,7 +23,6 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
-#include "catalog/namespace.h"
 #include "catalog/partition.h"
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
@@ -261,31 +260,35 @@ give_default(Oid table, const char *column, Oid seqid)
 static void
 follow_partitions(Node *command, List *relations)
 {
-	AlterTableStmt *stmt = (AlterTableStmt *) command;
 	ListCell   *lc;
+	ListCell   *lc2;
 
 	if (!IsA(command, AlterTableStmt) || !sk_bindings_exist())
 		return;
-	foreach(lc, stmt->cmds)
+	foreach(lc, relations)
 	{
-		AlterTableCmd *cmd = lfirst(lc);
-		Oid			parent;
-		Oid			partition;
+		SkCommandRelation *parent = lfirst(lc);
 
-		if (cmd->subtype != AT_AttachPartition &&
-			cmd->subtype != AT_DetachPartition &&
-			cmd->subtype != AT_DetachPartitionFinalize)
+		if (parent->relkind != RELKIND_PARTITIONED_TABLE ||
+			parent->command->type != SCT_AlterTable)
 			continue;
-		parent = RangeVarGetRelid(stmt->relation, NoLock, true);
-		partition = RangeVarGetRelid(((PartitionCmd *) cmd->def)->name, NoLock,
-									 true);
-		if (get_rel_relkind(parent) != RELKIND_PARTITIONED_TABLE ||
-			!OidIsValid(partition))
-			continue;
-		if (cmd->subtype == AT_AttachPartition)
-			follow_attach(parent, partition);
-		else
-			follow_detach(parent, partition);
+		foreach(lc2, parent->command->d.alterTable.subcmds)
+		{
+			CollectedATSubcmd *cmd = lfirst(lc2);
+			AlterTableType subtype = castNode(AlterTableCmd, cmd->parsetree)->subtype;
+			Oid			partition;
+
+			if (subtype != AT_AttachPartition && subtype != AT_DetachPartition &&
+				subtype != AT_DetachPartitionFinalize)
+				continue;
+			partition = sk_noted_partition(cmd);
+			if (get_rel_relkind(partition) == '\0')
+				continue;
+			if (subtype == AT_AttachPartition)
+				follow_attach(parent->relid, partition);
+			else
+				follow_detach(parent->relid, partition);
+		}
 	}
 }
 

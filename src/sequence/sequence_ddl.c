@@ -91,17 +91,16 @@ static bool hands_over(Oid seqid, DefElem *option);
 static bool fetches_by_default(Oid relid, AttrNumber column, Oid seqid);
 static void identity_start(Node *command);
 static void identity_end(Node *command, List *relations);
-static void complete_name(CreateSchemaStmt *stmt, Node *element);
 static bool alters_column(AlterTableCmd *cmd);
 static Oid	lock_altered(AlterTableStmt *stmt);
 static void restore_altered(AlterTableStmt *stmt);
 static void check_partition(AlterTableCmd *cmd, Oid relid, Oid seqid);
 static bool gives_up_default(AlterTableCmd *cmd, Oid relid, Oid seqid);
-static void convert_altered(AlterTableStmt *stmt);
+static void convert_altered(AlterTableStmt *stmt, List *relations);
 static void prepare_like(CreateStmt *stmt);
 static List *like_commands(TableLikeClause *clause);
 static char *copied_options(Oid seqid, int width);
-static void follow_like(CreateStmt *stmt);
+static void follow_like(List *relations);
 static void add_column_start(Node *command);
 static void follow_added_default(Oid relid, ColumnDef *def);
 static bool names_nextval(Node *node, void *context);
@@ -180,7 +179,7 @@ follow_sequences(Node *command, List *relations)
 	ListCell   *lc;
 
 	/* pg_upgrade may come to a label before the function that loads its kind */
-	if (IsBinaryUpgrade || IsA(command, CreateExtensionStmt) ||
+	if (IsBinaryUpgrade || creating_extension || IsA(command, CreateExtensionStmt) ||
 		(sk_default_sequence_kind(true) == NULL && !sk_bindings_exist()))
 		return;
 	foreach(lc, relations)
@@ -856,31 +855,10 @@ identity_start(Node *command)
 static void
 identity_end(Node *command, List *relations)
 {
-	ListCell   *lc;
-
-	if (IsA(command, CreateStmt))
-		follow_like((CreateStmt *) command);
-	else if (IsA(command, CreateSchemaStmt))
-	{
-		foreach(lc, ((CreateSchemaStmt *) command)->schemaElts)
-		{
-			complete_name((CreateSchemaStmt *) command, lfirst(lc));
-			identity_end(lfirst(lc), relations);
-		}
-	}
-	else if (IsA(command, AlterTableStmt))
-		convert_altered((AlterTableStmt *) command);
-}
-
-/* From release 19 on, the server notes the schema in a copy. */
-static void
-complete_name(CreateSchemaStmt *stmt, Node *element)
-{
-	CreateStmt *create = (CreateStmt *) element;
-
-	if (IsA(element, CreateStmt) && create->relation->schemaname == NULL)
-		create->relation->schemaname = stmt->schemaname != NULL ?
-			stmt->schemaname : get_rolespec_name(stmt->authrole);
+	if (IsA(command, AlterTableStmt))
+		convert_altered((AlterTableStmt *) command, relations);
+	else
+		follow_like(relations);
 }
 
 /* The commands that core refuses or changes for an identity column. */
@@ -985,27 +963,26 @@ gives_up_default(AlterTableCmd *cmd, Oid relid, Oid seqid)
 
 /* Convert the columns whose identity a command has left. */
 static void
-convert_altered(AlterTableStmt *stmt)
+convert_altered(AlterTableStmt *stmt, List *relations)
 {
-	Oid			relid = InvalidOid;
+	bool		alters = false;
 	ListCell   *lc;
+	ListCell   *lc2;
 
-	/*
-	 * not by what the trigger lists: that leaves out what an extension's
-	 * script does
-	 */
 	foreach(lc, stmt->cmds)
+		alters |= alters_column(lfirst(lc));
+	foreach(lc, alters ? relations : NIL)
 	{
-		if (alters_column(lfirst(lc)))
-			relid = RangeVarGetRelid(stmt->relation, NoLock, true);
-	}
-	if (!OidIsValid(relid))
-		return;
-	foreach(lc, getOwnedSequences(relid))
-	{
-		if (is_core_identity(lfirst_oid(lc)) &&
-			sk_sequence_label(lfirst_oid(lc)) != NULL)
-			complete_label(lfirst_oid(lc));
+		SkCommandRelation *table = lfirst(lc);
+
+		if (table->command->type != SCT_AlterTable)
+			continue;
+		foreach(lc2, getOwnedSequences(table->relid))
+		{
+			if (is_core_identity(lfirst_oid(lc2)) &&
+				sk_sequence_label(lfirst_oid(lc2)) != NULL)
+				complete_label(lfirst_oid(lc2));
+		}
 	}
 }
 
@@ -1074,25 +1051,24 @@ copied_options(Oid seqid, int width)
 					form.seqstart, form.seqcache, form.seqcycle ? "CYCLE" : "NO CYCLE");
 }
 
-/* Run the commands, if the table was made: then its LIKE clauses are used up. */
+/* Run them for the tables that were made: the server has noted a copy with each. */
 static void
-follow_like(CreateStmt *stmt)
+follow_like(List *relations)
 {
-	Oid			relid;
 	ListCell   *lc;
+	ListCell   *lc2;
 
-	if (stmt->relation->alias == NULL)
-		return;
-
-	/* the clauses of a table that was there already are still there */
-	foreach(lc, stmt->if_not_exists ? stmt->tableElts : NIL)
+	foreach(lc, relations)
 	{
-		if (IsA(lfirst(lc), TableLikeClause))
-			return;
+		SkCommandRelation *table = lfirst(lc);
+		CreateStmt *stmt = (CreateStmt *) table->command->parsetree;
+
+		if (!IsA(stmt, CreateStmt) || stmt->relation->alias == NULL)
+			continue;
+		foreach(lc2, stmt->relation->alias->colnames)
+			sk_run_command(psprintf("ALTER TABLE %s %s", sk_qualified_name(table->relid),
+									strVal(lfirst(lc2))));
 	}
-	relid = RangeVarGetRelid(stmt->relation, NoLock, false);
-	foreach(lc, stmt->relation->alias->colnames)
-		sk_run_command(psprintf("ALTER TABLE %s %s", sk_qualified_name(relid), strVal(lfirst(lc))));
 }
 
 /*

@@ -55,7 +55,7 @@ enum
 	SK_COMMAND_CLASS = 1,
 	SK_COMMAND_OBJECT,
 	SK_COMMAND_TAG = 4,
-	SK_COMMAND_IN_EXTENSION = 8
+	SK_COMMAND_COMMAND = 9
 };
 
 /* The callbacks of one subject; each may be NULL. */
@@ -275,7 +275,7 @@ end_command(Node *command)
 /*
  * The relations that the command of an event trigger has created or altered, a
  * list of SkCommandRelation, in the order in which it was done.  Relations that
- * are gone are left out, and so are those of an extension that is being created.
+ * are gone are left out.
  */
 static List *
 command_relations(void)
@@ -320,8 +320,7 @@ read_relation(TupleTableSlot *row)
 
 	slot_getallattrs(row);
 	/* privileges have no object */
-	if (row->tts_isnull[SK_COMMAND_CLASS - 1] ||
-		DatumGetBool(row->tts_values[SK_COMMAND_IN_EXTENSION - 1]))
+	if (row->tts_isnull[SK_COMMAND_CLASS - 1])
 		return NULL;
 	classid = DatumGetObjectId(row->tts_values[SK_COMMAND_CLASS - 1]);
 	relid = DatumGetObjectId(row->tts_values[SK_COMMAND_OBJECT - 1]);
@@ -339,6 +338,7 @@ read_relation(TupleTableSlot *row)
 	relation->is_new = classid == RelationRelationId &&
 		strncmp(TextDatumGetCString(row->tts_values[SK_COMMAND_TAG - 1]),
 				"CREATE ", strlen("CREATE ")) == 0;
+	relation->command = (CollectedCommand *) DatumGetPointer(row->tts_values[SK_COMMAND_COMMAND - 1]);
 	return relation;
 }
 

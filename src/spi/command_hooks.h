@@ -11,6 +11,7 @@
 #define SK_COMMAND_HOOKS_H
 
 #include "nodes/parsenodes.h"
+#include "tcop/deparse_utility.h"
 #include "utils/inval.h"
 
 #define SK_CITUS "citus"
@@ -24,6 +25,7 @@ typedef struct SkCommandRelation
 	Oid			relid;
 	char		relkind;
 	bool		is_new;
+	const CollectedCommand *command;	/* as the server has noted it */
 } SkCommandRelation;
 
 /*

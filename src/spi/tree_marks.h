@@ -14,7 +14,8 @@
  * The alias of the table that CREATE TABLE makes is never filled by the
  * grammar, and no code of the server reads it.  Its colnames are copied as a
  * list of nodes.  prepare_like() of sequence/sequence_ddl.c writes
- * commands there, and follow_like() takes them out.
+ * commands there, and follow_like() finds them in the copy of the tree that the
+ * server notes with the new table.
  *
  * src/spi/tree_marks.h
  *
