@@ -123,9 +123,9 @@ SELECT nextval('tiny');
 SELECT currval('tiny'), lastval();
 
 -- a sequence that cannot be used any more is shown, and can be unbound
-ALTER EVENT TRIGGER spanner_keys_ddl_command_end DISABLE;
+ALTER EVENT TRIGGER "!spanner_keys_ddl_command_end" DISABLE;
 ALTER SEQUENCE tiny CYCLE;
-ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;
+ALTER EVENT TRIGGER "!spanner_keys_ddl_command_end" ENABLE ALWAYS;
 SELECT nextval('tiny');
 SELECT kind, bits FROM spanner.sequences WHERE sequencename = 'tiny';
 SELECT spanner.alter_sequence('tiny', kind => 'local');

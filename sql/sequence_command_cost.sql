@@ -25,7 +25,7 @@ LANGUAGE plpgsql AS $$
 BEGIN
   CREATE TEMP TABLE with_triggers AS SELECT * FROM scans(command);
   ALTER EVENT TRIGGER spanner_keys_ddl_command_start DISABLE;
-  ALTER EVENT TRIGGER spanner_keys_ddl_command_end DISABLE;
+  ALTER EVENT TRIGGER "!spanner_keys_ddl_command_end" DISABLE;
   RETURN QUERY
     SELECT w.relation::regclass::text, w.scans - coalesce(s.scans, 0)
       FROM with_triggers w
@@ -33,7 +33,7 @@ BEGIN
      WHERE w.scans > coalesce(s.scans, 0)
      ORDER BY 1;
   ALTER EVENT TRIGGER spanner_keys_ddl_command_start ENABLE ALWAYS;
-  ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;
+  ALTER EVENT TRIGGER "!spanner_keys_ddl_command_end" ENABLE ALWAYS;
   DROP TABLE with_triggers;
 END $$;
 

@@ -167,11 +167,11 @@ CREATE FUNCTION seed() RETURNS event_trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO g.seeded (v) VALUES (0), (0);
 END $$;
-CREATE EVENT TRIGGER a_seed ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION seed();
+CREATE EVENT TRIGGER "!" ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION seed();
 SET spanner.default_sequence_kind = 'striped';
 CREATE TABLE seeded (id bigserial PRIMARY KEY, v int);
 RESET spanner.default_sequence_kind;
-DROP EVENT TRIGGER a_seed;
+DROP EVENT TRIGGER "!";
 SELECT * FROM labels WHERE relname = 'seeded_id_seq';
 INSERT INTO seeded (v) SELECT generate_series(1, 200);
 SELECT count(*), count(*) FILTER (WHERE id < 1000) AS plain FROM seeded;

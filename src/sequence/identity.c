@@ -227,7 +227,6 @@ static void
 give_default(Oid table, const char *column, Oid seqid)
 {
 	AlterTableCmd *command = makeNode(AlterTableCmd);
-	AlterTableStmt *statement = makeNode(AlterTableStmt);
 	Node	   *value;
 
 	Assert(sk_relation_is_locked(table, AccessExclusiveLock));
@@ -245,14 +244,10 @@ give_default(Oid table, const char *column, Oid seqid)
 										 COERCE_IMPLICIT_CAST, -1);
 	/* the one form that is known again as that of a former identity */
 	Assert(sk_fetched_sequence(command->def, InvalidOid) == seqid);
-	statement->relation = makeRangeVar(get_namespace_name(get_rel_namespace(table)),
-									   get_rel_name(table), -1);
-	statement->cmds = list_make1(command);
-	statement->objtype = OBJECT_TABLE;
-
-	EventTriggerAlterTableStart((Node *) statement);
-	AlterTableInternal(table, statement->cmds, false);
-	EventTriggerAlterTableEnd();
+	/* no command that others are to see */
+	EventTriggerInhibitCommandCollection();
+	AlterTableInternal(table, list_make1(command), false);
+	EventTriggerUndoInhibitCommandCollection();
 	CommandCounterIncrement();
 }
 

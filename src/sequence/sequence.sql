@@ -426,7 +426,8 @@ COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_start
      'applies spanner.default_sequence_kind to added columns, keeps allocators of roles from being '
      'lost, and triggers from being dropped while rows wait for a number';
 
-CREATE EVENT TRIGGER spanner_keys_ddl_command_end
+-- First by its name: what others do with a new table, they do when it has its sequences.
+CREATE EVENT TRIGGER "!spanner_keys_ddl_command_end"
   ON ddl_command_end
   WHEN TAG IN ('CREATE SEQUENCE', 'CREATE TABLE', 'CREATE FOREIGN TABLE',
                'CREATE SCHEMA', 'ALTER TABLE', 'ALTER FOREIGN TABLE',
@@ -434,7 +435,7 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_end
                'CREATE EXTENSION', 'CREATE TRIGGER')
   EXECUTE FUNCTION spanner_internal.on_ddl_command();
 
-ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE ALWAYS;
+ALTER EVENT TRIGGER "!spanner_keys_ddl_command_end" ENABLE ALWAYS;
 
-COMMENT ON EVENT TRIGGER spanner_keys_ddl_command_end
+COMMENT ON EVENT TRIGGER "!spanner_keys_ddl_command_end"
   IS 'applies spanner.default_sequence_kind, checks triggers and defaults that number rows';

@@ -90,7 +90,7 @@
 #define SK_CITUS_RELEASE "{13,1}"
 
 /* It fires always, unless a superuser has changed that. */
-#define SK_END_TRIGGER "spanner_keys_ddl_command_end"
+#define SK_END_TRIGGER "!spanner_keys_ddl_command_end"
 
 #define SK_COLUMNS "spanner_internal.sequence_columns() c"
 

@@ -102,9 +102,9 @@ my @steps = (
 	},
 	{
 		name    => 'an event trigger is changed',
-		shows   => qr/^> event trigger spanner_keys_ddl_command_end: row: .*"evtenabled": "O"/m,
-		upgrade => q{ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE;},
-		install => sub { return $_[0] =~ s/(ALTER EVENT TRIGGER spanner_keys_ddl_command_end ENABLE) ALWAYS/$1/r }
+		shows   => qr/^> event trigger "?!spanner_keys_ddl_command_end"?: row: .*"evtenabled": "O"/m,
+		upgrade => q{ALTER EVENT TRIGGER "!spanner_keys_ddl_command_end" ENABLE;},
+		install => sub { return $_[0] =~ s/(ALTER EVENT TRIGGER "!spanner_keys_ddl_command_end" ENABLE) ALWAYS/$1/r }
 	},
 	{
 		extension => 'spanner_keys_ddl',
