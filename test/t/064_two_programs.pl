@@ -241,6 +241,37 @@ is(value('SELECT v, count(*) FROM idle GROUP BY v'), '1|100', 'each row was chan
 ok(splits('run', 'idle', 'UPDATE {} SET v = v::int + 1', '--splits-only'), 'then it is another statement') or diag($err2);
 is(value('SELECT v, count(*) FROM idle GROUP BY v'), '2|100', 'that is run again');
 
+# A split that has had a statement does not move before all have had it.
+my @once = ('run', 'idle', q{UPDATE {} SET v = v::int + 1 / (to_regclass('public.stopped') IS NULL)::int}, '--splits-only');
+there('other', 'CREATE TABLE stopped ()');
+ok(!splits(@once), 'a statement fails on a server, and another one has run it');
+refuses(qr/a statement for all splits has not been run everywhere\n.*On server "far" it has been run: UPDATE \{\}/, 'move', 'idle_p_1', '--to', 'here');
+there('other', 'DROP TABLE stopped');
+ok(splits(@once), 'the same command ends it') or diag($err2);
+is(value('SELECT v, count(*) FROM idle GROUP BY v'), '3|100', 'each row was changed once');
+ok(splits('move', 'idle_p_1', '--to', 'here'), 'then it moves') or diag($err2);
+
+# Nor does one that is here, if the table has had it.
+value('CREATE TABLE first (id bigint, v int) PARTITION BY RANGE (id)');
+value("CREATE TABLE first_$_ PARTITION OF first (PRIMARY KEY (id)) FOR VALUES FROM (${_}0) TO (${_}9); INSERT INTO first VALUES (${_}1, 0)") foreach 1, 2;
+ok(splits('move', 'first_1', '--to', 'other'), 'one split is there') or diag($err2);
+my @first = ('--here-first', 'run', 'first', q{UPDATE ONLY {} SET v = v + 1 / (to_regclass('public.stopped') IS NULL)::int});
+there('other', 'CREATE TABLE stopped ()');
+ok(!splits(@first), 'a statement that runs here first fails there');
+refuses(qr/a statement for all splits has not been run everywhere\n.*On this server/, 'move', 'first_2', '--to', 'far');
+there('other', 'DROP TABLE stopped');
+ok(splits(@first), 'the same command ends it') or diag($err2);
+
+# A split that is new when a statement ends has it as well, and the others once.
+there('other', 'CREATE TABLE stopped ()');
+my @grown = ('run', 'first', 'UPDATE {} SET v = v + 10', '--splits-only');
+ok(!splits(@grown), 'a statement has been run, and a server fails');
+value('CREATE TABLE first_0 PARTITION OF first (PRIMARY KEY (id)) FOR VALUES FROM (0) TO (9); INSERT INTO first VALUES (1, 0)');
+there('other', 'DROP TABLE stopped');
+ok(splits(@grown), 'the same command ends it') or diag($err2);
+is(value(q{SELECT string_agg(concat(id, ':', v), ' ' ORDER BY id) FROM first}), '1:10 11:11 21:10', 'each row was changed once');
+is(leftovers(), '0 0 0', 'nothing is left');
+
 # Partitions are made, and the program stops after a swap.
 value('CREATE TABLE made (id bigint NOT NULL) PARTITION BY RANGE (id)');
 there('far', 'CREATE TABLE stopped ()');

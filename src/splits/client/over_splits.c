@@ -10,10 +10,12 @@
  */
 #include "postgres_fe.h"
 
+#include "pqexpbuffer.h"
+
 #include "client.h"
 
 static void check_unused(Move *m);
-static void run_once(Server *server, const char *run, const char *statement);
+static void run_once(const char *statement, PGresult * tables, int i);
 static PGresult * tables_of(const char *table);
 static void check_afterwards(const char *table);
 
@@ -150,19 +152,25 @@ end_copies(const char *table)
 
 /* A record in the statement's own transaction tells later that it has been run. */
 static void
-run_once(Server *server, const char *run, const char *statement)
+run_once(const char *statement, PGresult * tables, int i)
 {
+	Server	   *server = find_server(get_text(tables, i, 0));
+	const char *schemaname = PQgetvalue(tables, i, 1);
+	const char *name = PQgetvalue(tables, i, 2);
+	char	   *filled = query_value(&here, "SELECT spanner_internal.fill_in($1, format('%I.%I', $2::text, $3::text))",
+									 ARGS(statement, schemaname, name));
 	PGresult   *noted;
 	bool		is_done;
 
 	if (options.dry_run)
 	{
-		command(server, statement, NO_ARGS);
+		command(server, filled, NO_ARGS);
 		return;
 	}
 	PQclear(query(server, "BEGIN", NO_ARGS));
-	noted = query(server, "INSERT INTO spanner_internal.own_record (move) VALUES ($1) ON CONFLICT DO NOTHING RETURNING move",
-				  ARGS(run));
+	noted = query(server, "INSERT INTO spanner_internal.own_record (move, at, moved)\n"
+				  "VALUES ($1, $2, spanner_internal.find_relation($3, $4)) ON CONFLICT DO NOTHING RETURNING move",
+				  ARGS(PQgetvalue(tables, i, 3), statement, schemaname, name));
 	is_done = PQntuples(noted) == 0;
 	PQclear(noted);
 	/* the statement is the user's, and finds names as his other statements do */
@@ -170,9 +178,9 @@ run_once(Server *server, const char *run, const char *statement)
 				  "                             ELSE reset_val END, true)\n"
 				  "  FROM pg_settings WHERE name = ANY ('{lock_timeout,search_path}')", NO_ARGS));
 	if (!is_done)
-		PQclear(query(server, psprintf("%s\n/* long */", statement), NO_ARGS));
+		PQclear(query(server, psprintf("%s\n/* long */", filled), NO_ARGS));
 	PQclear(query(server, "COMMIT", NO_ARGS));
-	pg_log_info("%s: %s%s", place(server), plain(statement), is_done ? " (was done before)" : "");
+	pg_log_info("%s: %s%s", place(server), plain(filled), is_done ? " (was done before)" : "");
 }
 
 /* Tables of splits and copies, and the table here; splits that are here in the place of it. */
@@ -221,8 +229,10 @@ void
 run_over_splits(const char *table, const char *statement)
 {
 	PGresult   *tables;
+	PQExpBuffer names = createPQExpBuffer();
+	char	   *run;
+	char	   *done;
 	int			count;
-	bool		is_done;
 
 	check_no_move(table);
 	options.at = statement;
@@ -232,26 +242,24 @@ run_over_splits(const char *table, const char *statement)
 	for (int i = 0; i < count; i++)
 		check_owner_there(find_server(get_text(tables, i, 0)), table, PQgetvalue(tables, i, 1),
 						  PQgetvalue(tables, i, 2), get_text(tables, i, 4));
-	/* the first record says when all have run it, and goes last */
-	is_done = count > 0 && query_bool(find_server(get_text(tables, 0, 0)),
-									  "SELECT swapped FROM spanner_internal.own_record WHERE move = $1",
-									  ARGS(PQgetvalue(tables, 0, 3)));
-	for (int i = 0; i < count && !is_done; i++)
+	/* a record here says which have run it, before theirs are deleted */
+	run = query_value(&here, "SELECT 'spanner_run_' || left(md5(concat_ws(' ', $1::oid, $2::text)), 12)",
+					  ARGS(table, statement));
+	done = query_value(&here, "SELECT former #>> '{}' FROM spanner_internal.own_record WHERE move = $1", ARGS(run));
+	for (int i = 0; i < count; i++)
 	{
-		Server	   *server = find_server(get_text(tables, i, 0));
-
-		run_once(server, PQgetvalue(tables, i, 3),
-				 query_value(&here, "SELECT spanner_internal.fill_in($1, format('%I.%I', $2::text, $3::text))",
-							 ARGS(statement, PQgetvalue(tables, i, 1), PQgetvalue(tables, i, 2))));
+		appendPQExpBuffer(names, "%s ", PQgetvalue(tables, i, 3));
+		if (done == NULL || strstr(done, PQgetvalue(tables, i, 3)) == NULL)
+			run_once(statement, tables, i);
 	}
-	if (is_done)
-		pg_log_info("the statement was run everywhere before");
-	else if (count > 0)
-		command(find_server(get_text(tables, 0, 0)), "UPDATE spanner_internal.own_record SET swapped = true WHERE move = $1",
-				ARGS(PQgetvalue(tables, 0, 3)));
-	for (int i = count - 1; i >= 0; i--)
+	if (done != NULL)
+		pg_log_info("the statement has been run before, but for tables that are named above");
+	command(&here, "INSERT INTO spanner_internal.own_record (move, former) VALUES ($1, to_jsonb($2::text))\n"
+			"ON CONFLICT (performer, move) DO UPDATE SET former = excluded.former", ARGS(run, names->data));
+	for (int i = 0; i < count; i++)
 		command(find_server(get_text(tables, i, 0)), "INSERT INTO spanner_internal.ended_record VALUES ($1)",
 				ARGS(PQgetvalue(tables, i, 3)));
+	command(&here, "INSERT INTO spanner_internal.ended_record VALUES ($1)", ARGS(run));
 	PQclear(tables);
 	if (!options.dry_run)
 		check_afterwards(table);

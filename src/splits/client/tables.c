@@ -24,6 +24,7 @@ static void check_source(Move *m);
 static char *check_owner(Move *m);
 static void check_target(Move *m);
 static void check_sorting(Move *m);
+static void check_no_statement(Server *server, const char *relation);
 static bool makes_part_of_table(const char *text);
 static void make_one(Move *m, PGresult * commands, PGresult * grants);
 static void note_made(Move *m, const char *name);
@@ -523,6 +524,22 @@ has_no_rows(Move *m)
 	return query_bool(&here, "SELECT pg_relation_size($1::oid) = 0", ARGS(m->moved));
 }
 
+/* A table that has had a statement for all splits stays where the same command finds it. */
+static void
+check_no_statement(Server *server, const char *relation)
+{
+	PGresult   *found = query(server, "SELECT at, move FROM spanner_internal.own_record\n"
+							  " WHERE starts_with(move, 'spanner_run_') AND (moved = $1::oid\n"
+							  "   OR moved IN (SELECT relid FROM pg_partition_ancestors($1::oid)))", ARGS(relation));
+
+	if (PQntuples(found) > 0)
+		fail_with(EXIT_FAILED, psprintf("On %s it has been run: %s", place(server), PQgetvalue(found, 0, 0)),
+				  psprintf("Run it again, which ends it, or forget it there by INSERT INTO spanner_internal.ended_record VALUES ('%s').",
+						   PQgetvalue(found, 0, 1)),
+				  "a statement for all splits has not been run everywhere");
+	PQclear(found);
+}
+
 /* What can be seen before anything is made or written down. */
 void
 check_move(Move *m)
@@ -533,6 +550,8 @@ check_move(Move *m)
 	if (m->table == NULL)
 		fail("there is no table \"%s.%s\" on %s", plain(m->schemaname), plain(m->tablename), place(m->from));
 	check_owner_there(m->from, m->parent, m->schemaname, m->tablename, NULL);
+	check_no_statement(m->from, m->table);
+	check_no_statement(&here, m->partition);
 	m->is_empty = m->source == NULL && !m->is_copy && has_no_rows(m) &&
 		!has_slot(m) && copy_state(m) == NULL;
 	check_source(m);
