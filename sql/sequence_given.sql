@@ -162,6 +162,27 @@ SELECT spanner.alter_sequence('changed_id_seq', 'bit_reversed_positive');
 SELECT last_value, is_called FROM changed_id_seq;
 SELECT * FROM labels WHERE relname = 'changed_id_seq';
 
+-- an event trigger that comes before ours labels another sequence
+CREATE TABLE outer_one (id bigserial, v int);
+CREATE TABLE inner_one (id bigserial, v int);
+INSERT INTO outer_one (v) SELECT generate_series(1, 10);
+INSERT INTO inner_one (v) SELECT generate_series(1, 20);
+SELECT spanner.convert_column('outer_one', 'id', 'striped');
+SELECT spanner.convert_column('inner_one', 'id', 'striped');
+INSERT INTO outer_one (v) VALUES (11);
+INSERT INTO inner_one (v) VALUES (21);
+CREATE FUNCTION label_inner() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM pg_seclabel WHERE objoid = 'g.inner_one_id_seq'::regclass AND label ~ '^striped') THEN
+    SECURITY LABEL FOR spanner_keys ON SEQUENCE g.inner_one_id_seq IS NULL;
+  END IF;
+END $$;
+CREATE EVENT TRIGGER "!" ON ddl_command_end WHEN TAG IN ('SECURITY LABEL') EXECUTE FUNCTION label_inner();
+SECURITY LABEL FOR spanner_keys ON SEQUENCE outer_one_id_seq IS NULL;
+SELECT relname, label FROM labels WHERE relname IN ('outer_one_id_seq', 'inner_one_id_seq') ORDER BY 1;
+DROP EVENT TRIGGER "!";
+SELECT count(*) FROM pg_seclabel WHERE provider <> 'spanner_keys';
+
 -- an event trigger that comes before ours fills a new table with plain counters
 CREATE FUNCTION seed() RETURNS event_trigger LANGUAGE plpgsql AS $$
 BEGIN

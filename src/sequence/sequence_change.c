@@ -101,10 +101,11 @@
 
 /*
  * What a sequence has to remember when SECURITY LABEL unbinds it, or leaves out what
- * its column was: that label can be set only when the command has ended.
+ * its column was: that label can be set only when the command has ended.  Until
+ * then it is one of this provider, so it goes with a command that fails, and each
+ * sequence has its own where an event trigger labels another one.
  */
-static Oid	forgetful_sequence = InvalidOid;
-static char memory[SK_MAX_LABEL_LENGTH + 1];
+#define SK_MEMORY_PROVIDER "spanner_keys memory"
 
 /* What to report when the extension goes. */
 static List *drop_report = NIL;
@@ -1124,12 +1125,8 @@ prepare_command(Node *command)
 	MemoryContext context;
 	ListCell   *lc;
 
-	/* a command that has failed may have left something */
 	if (IsA(command, SecLabelStmt))
-	{
-		remember(InvalidOid, NULL);
 		lock_labelled((SecLabelStmt *) command);
-	}
 	if (!drops_extension(command) || !sk_extension_exists())
 		return;
 
@@ -1381,8 +1378,10 @@ lock_columns(Oid seqid)
 static void
 remember(Oid seqid, const char *label)
 {
-	forgetful_sequence = label != NULL ? seqid : InvalidOid;
-	strlcpy(memory, label != NULL ? label : "", sizeof(memory));
+	ObjectAddress object;
+
+	ObjectAddressSet(object, RelationRelationId, seqid);
+	SetSecurityLabel(&object, SK_MEMORY_PROVIDER, label);
 }
 
 /*
@@ -1395,10 +1394,19 @@ remember(Oid seqid, const char *label)
 static void
 follow_labels(Node *command, List *relations)
 {
-	if (IsA(command, SecLabelStmt) && OidIsValid(forgetful_sequence))
+	ListCell   *lc;
+
+	foreach(lc, IsA(command, SecLabelStmt) ? relations : NIL)
 	{
-		set_label(forgetful_sequence, memory);
-		remember(InvalidOid, NULL);
+		ObjectAddress object;
+		char	   *memory;
+
+		ObjectAddressSet(object, RelationRelationId, ((SkCommandRelation *) lfirst(lc))->relid);
+		memory = GetSecurityLabel(&object, SK_MEMORY_PROVIDER);
+		if (memory == NULL)
+			continue;
+		remember(object.objectId, NULL);
+		set_label(object.objectId, memory);
 	}
 	if (!IsA(command, SecLabelStmt) && !sk_bindings_exist())
 		return;
