@@ -181,10 +181,37 @@ make_table('unmapped');
 value('CREATE SERVER unmapped FOREIGN DATA WRAPPER postgres_fdw');
 isnt(splits('move', 'unmapped_p0', '--to', 'unmapped'), 0, 'a server without a user mapping');
 like($err, qr/role ".*" has no user mapping for server "unmapped"\n.*hint: Create it/, 'is not guessed at');
+value(q{CREATE ROLE plain LOGIN; GRANT CREATE ON SCHEMA public TO plain; ALTER TABLE unmapped OWNER TO plain; ALTER TABLE unmapped_p0 OWNER TO plain;
+	GRANT USAGE ON FOREIGN SERVER unmapped TO plain; CREATE USER MAPPING FOR PUBLIC SERVER unmapped OPTIONS (user 'app')});
+isnt(splits('-U', 'plain', 'move', 'unmapped_p0', '--to', 'unmapped'), 0, 'a role that does not see the options of a user mapping for all');
+like($err, qr/role "plain" has no user mapping for server "unmapped"\n.*detail: Only the owner of the server sees .* for PUBLIC/, 'is told so');
+value('DROP USER MAPPING FOR PUBLIC SERVER unmapped; CREATE USER MAPPING FOR PUBLIC SERVER unmapped');
+isnt(splits('-U', 'plain', '--tries=1', 'move', 'unmapped_p0', '--to', 'unmapped'), 0, 'one without options has nothing to see');
+unlike($err, qr/user mapping/, 'and counts');
+value('REASSIGN OWNED BY plain TO CURRENT_USER');
 far('CREATE TABLE unmapped_p0 (a int)');
 isnt(splits('move', 'unmapped_p0', '--to', 'far'), 0, 'a table of that name');
 like($err, qr/relation "public.unmapped_p0" already exists, and is another one/, 'is in the way');
 is(leftovers(), '0 0', 'and nothing has begun');
+
+# The server of a move and of a copy is dropped.
+make_table('gone');
+value(qq{CREATE TABLE gone_copy (id int PRIMARY KEY); CREATE SERVER gone FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres');
+	CREATE USER MAPPING FOR PUBLIC SERVER gone});
+is(splits('copy', 'gone_copy', '--servers', 'gone'), 0, 'a copy') or diag($err);
+$run = start_blocked('gone', 'move', 'gone_p0', '--to', 'gone');
+$run->kill_kill(grace => 0);
+$reader->query_safe('COMMIT');
+value('DROP SERVER gone CASCADE');
+far("ALTER SUBSCRIPTION $_ DISABLE") foreach split /\n/, far('SELECT subname FROM pg_subscription');
+foreach my $name (qw(gone_p0 gone_copy))
+{
+	is(splits('abandon', $name), 0, 'a move and a copy are given up all the same') or diag($err);
+	like($err, qr/server "gone" does not exist: what has been made there stays/, 'which says what is left');
+}
+like(leftovers(), qr/^0 /, 'nothing is left here');
+far("SELECT spanner_internal.end_subscription('$_'); SELECT spanner_internal.drop_recorded('$_'); DELETE FROM spanner.split_record WHERE move = '$_'")
+  foreach split /\n/, far('SELECT move FROM spanner.split_record');
 
 # Killed between the end of its subscription and of its slot
 make_table('ended');

@@ -95,6 +95,7 @@ extern int64 now_ms(void);
 extern void connect_here(void);
 extern Server *session_here(void);
 extern Server *find_server(const char *name);
+extern Server *find_abandoned(const char *name, const char *move);
 extern void prepare_session(Server *server);
 extern void check_same_version(Server *server);
 extern void disconnect(Server *server);

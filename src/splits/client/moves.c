@@ -419,7 +419,7 @@ abandon_split(const char *split)
 		return;
 	if (m == NULL)
 		fail("no move or copy of this table has begun");
-	m->from = find_server(m->source);
+	m->from = find_abandoned(m->source, m->move);
 	if (m->swapped)
 	{
 		if (query_bool(&here, "SELECT spanner_internal.find_relation($1, $2) IS NULL", ARGS(m->nspname, m->name)))
@@ -434,7 +434,7 @@ abandon_split(const char *split)
 	/* a slot that nobody reads would keep the log until the target is back */
 	command(m->from, "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots\n"
 			" WHERE slot_name = $1 AND database = current_database() AND NOT active", ARGS(m->move));
-	m->to = find_server(m->target);
+	m->to = find_abandoned(m->target, m->move);
 	end_replication(m);
 	command(m->from, "SELECT spanner_internal.run_as_owner(c.oid, format('ALTER TABLE %s REPLICA IDENTITY %s',\n"
 			"  c.oid::regclass, CASE r.identity WHEN 'n' THEN 'NOTHING' ELSE 'DEFAULT' END))\n"

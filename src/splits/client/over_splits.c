@@ -130,7 +130,7 @@ end_copies(const char *table)
 	{
 		copies[i] = reload(PQgetvalue(names, i, 0));
 		copies[i]->from = &here;
-		copies[i]->to = find_server(copies[i]->target);
+		copies[i]->to = find_abandoned(copies[i]->target, copies[i]->move);
 		check_unused(copies[i]);
 	}
 	for (int i = 0; i < count; i++)

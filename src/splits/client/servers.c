@@ -259,9 +259,21 @@ connect_server(Server *server)
 							   "SELECT keyword, value FROM spanner_internal.server_options($1)",
 							   ARGS(server->name));
 
-	if (!query_bool(&here, "SELECT EXISTS (SELECT FROM pg_user_mappings\n"
-					" WHERE srvname = $1 AND (umuser = 0 OR usename = current_user))", ARGS(server->name)))
-		fail_with(EXIT_FAILED, NULL, "Create it with CREATE USER MAPPING.", "role \"%s\" has no user mapping for server \"%s\"",
+	/*
+	 * who does not own the server sees what options a mapping for PUBLIC has,
+	 * but not their values
+	 */
+	char	   *is_shown = query_value(&here, "SELECT m.umuser <> 0 OR NOT EXISTS (\n"
+									   "  SELECT FROM information_schema.user_mapping_options o\n"
+									   "   WHERE o.foreign_server_name = m.srvname AND o.authorization_identifier = 'PUBLIC'\n"
+									   "     AND o.option_value IS NULL)\n"
+									   "  FROM pg_user_mappings m\n"
+									   " WHERE m.srvname = $1 AND (m.umuser = 0 OR m.usename = current_user)\n"
+									   " ORDER BY m.umuser DESC LIMIT 1", ARGS(server->name));
+
+	if (is_shown == NULL || is_shown[0] != 't')
+		fail_with(EXIT_FAILED, is_shown ? "Only the owner of the server sees the options of that for PUBLIC." : NULL,
+				  "Create it with CREATE USER MAPPING.", "role \"%s\" has no user mapping for server \"%s\"",
 				  plain(PQuser(here.conn)), plain(server->name));
 	for (int i = 0; i < PQntuples(result); i++)
 		if (is_option(PQgetvalue(result, i, 0)))
@@ -297,6 +309,20 @@ find_server(const char *name)
 		check_same_version(server);
 	}
 	return server;
+}
+
+/*
+ * The session for what is given up.  Of a server that has been dropped nothing is
+ * known, and what is asked of this one instead finds nothing.
+ */
+Server *
+find_abandoned(const char *name, const char *move)
+{
+	if (name == NULL || query_bool(&here, "SELECT EXISTS (SELECT FROM pg_foreign_server WHERE srvname = $1)", ARGS(name)))
+		return find_server(name);
+	pg_log_warning("server \"%s\" does not exist: what has been made there stays", plain(name));
+	pg_log_warning_hint("If it still runs, drop subscription \"%s\" there first.", move);
+	return &here;
 }
 
 /* Both servers need the same version of the extension; nothing else is asked of another one. */
