@@ -60,6 +60,8 @@ FETCH BACKWARD 3 FROM c;
 COMMIT;
 SELECT count(*), count(DISTINCT uid) FROM (SELECT uid FROM far WHERE note || '' < 'y' ORDER BY at DESC LIMIT 20 FOR UPDATE) f;
 
+-- a volatile condition is computed once for each row
+SELECT count(*) FROM (SELECT uid FROM far WHERE random() < 0.02 ORDER BY at DESC LIMIT 300) r;
 -- what it falls back to
 CREATE FUNCTION steps(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

@@ -108,6 +108,7 @@ static void make_merge_paths(PlannerInfo *root, RelOptInfo *rel,
 							 const SkShardKey *key, List *derived);
 static Plan *plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 						List *tlist, List *clauses, List *custom_plans);
+static void adapt_sort(Plan *sort);
 static List *filter_clauses(List *clauses, const SkMergePath *path);
 static bool can_merge(PlannerInfo *root, RelOptInfo *rel,
 					  const SkShardKey *key);
@@ -244,17 +245,7 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	if (IsA(template, Result))
 		template = outerPlan(template);
 	if (list_length(custom_plans) > 1 && IsA(lsecond(custom_plans), Sort))
-	{
-		Plan	   *sort = lsecond(custom_plans);
-		Plan	   *gate = outerPlan(sort);
-
-		/* the gate would look for the TID in what the scan returns by itself */
-		if (IsA(gate, Result))
-		{
-			outerPlan(sort) = outerPlan(gate);
-			outerPlan(sort)->targetlist = gate->targetlist;
-		}
-	}
+		adapt_sort(lsecond(custom_plans));
 	index_scan = castNode(IndexScan, template);
 
 	/* the executor puts each shard in place of the 0 of "shard = 0" */
@@ -282,6 +273,30 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->methods = GetCustomScanMethods(merge->plan.skips == SK_NO_SKIP ?
 										 SK_MERGE_NAME : SK_SKIP_NAME, false);
 	return &scan->scan.plan;
+}
+
+/*
+ * Make the sort that a merge falls back to one whose rows the merge can take.
+ * The filter of the merge is applied to them: a volatile condition must not be
+ * computed twice for a row.
+ */
+static void
+adapt_sort(Plan *sort)
+{
+	Plan	   *scan = outerPlan(sort);
+	ListCell   *lc;
+
+	/* the gate would look for the TID in what the scan returns by itself */
+	if (IsA(scan, Result))
+	{
+		outerPlan(scan)->targetlist = scan->targetlist;
+		scan = outerPlan(sort) = outerPlan(scan);
+	}
+	foreach(lc, scan->qual)
+	{
+		if (contain_volatile_functions(lfirst(lc)))
+			scan->qual = foreach_delete_current(scan->qual, lc);
+	}
 }
 
 /*
@@ -796,7 +811,8 @@ is_distinct_of(PlannerInfo *root, RelOptInfo *rel)
 		query->rowMarks == NIL && root->join_info_list == NIL &&
 		rel->reloptkind == RELOPT_BASEREL && rel->lateral_relids == NULL &&
 		bms_equal(root->all_baserels, rel->relids) &&
-		!contain_volatile_functions((Node *) query->targetList);
+		!contain_volatile_functions((Node *) query->targetList) &&
+		!contain_volatile_functions((Node *) rel->baserestrictinfo);
 }
 
 /* How many values a column has; 0 if the statistics do not say. */
