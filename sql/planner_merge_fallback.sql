@@ -62,6 +62,27 @@ SELECT count(*), count(DISTINCT uid) FROM (SELECT uid FROM far WHERE note || '' 
 
 -- a volatile condition is computed once for each row
 SELECT count(*) FROM (SELECT uid FROM far WHERE random() < 0.02 ORDER BY at DESC LIMIT 300) r;
+-- who reads on from a cursor need not have the rights of who opened it
+CREATE ROLE regress_shard_opener;
+CREATE ROLE regress_shard_fetcher;
+CREATE FUNCTION is_far(note text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN note < 'y'; END $$;
+CREATE FUNCTION open_far(c refcursor) RETURNS refcursor LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+  OPEN c NO SCROLL FOR SELECT uid FROM far WHERE is_far(note) ORDER BY at DESC, uid DESC LIMIT 12;
+  RETURN c;
+END $$;
+REVOKE EXECUTE ON FUNCTION is_far FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION is_far TO regress_shard_opener;
+GRANT USAGE ON SCHEMA test_shard_rest TO regress_shard_opener, regress_shard_fetcher;
+GRANT SELECT ON far TO regress_shard_opener;
+ALTER FUNCTION open_far OWNER TO regress_shard_opener;
+SET ROLE regress_shard_fetcher;
+BEGIN;
+SELECT open_far('c');
+FETCH ALL FROM c;
+COMMIT;
+RESET ROLE;
+
 -- what it falls back to
 CREATE FUNCTION steps(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -138,3 +159,4 @@ RESET plan_cache_mode;
 
 SET client_min_messages = warning;
 DROP SCHEMA test_shard_rest CASCADE;
+DROP ROLE regress_shard_opener, regress_shard_fetcher;

@@ -118,7 +118,8 @@ typedef struct SkGroup
 typedef struct SkFallback
 {
 	Plan	   *plan;			/* a scan and a sort, or NULL */
-	PlanState  *state;			/* the same, once it has been needed */
+	PlanState  *state;			/* the same */
+	bool		used;			/* has it been needed? */
 	bool		active;			/* has the merge ended? */
 	int			bound;			/* of the sort; 0 if it has none */
 	int64		fetched;		/* rows of the sort */
@@ -358,6 +359,8 @@ begin_merge(CustomScanState *node, EState *estate, int eflags)
 	}
 	if (fallback->plan == NULL)
 		return;
+	/* now, for it checks rights: who reads on from a cursor may have fewer */
+	fallback->state = ExecInitNode(fallback->plan, estate, 0);
 	fallback->context = AllocSetContextCreate(CurrentMemoryContext,
 											  "spanner_keys shard merge fallback",
 											  ALLOCSET_SMALL_SIZES);
@@ -705,7 +708,7 @@ explain_merge(CustomScanState *node, List *ancestors, ExplainState *es)
 	 * not before: parallel workers would look for what the leader has not
 	 * made
 	 */
-	if (merge->fallback.state)
+	if (merge->fallback.used)
 		node->custom_ps = list_make1(merge->fallback.state);
 }
 
@@ -870,22 +873,17 @@ static void
 start_fallback(SkMerge *merge, int bound)
 {
 	SkFallback *fallback = &merge->fallback;
-	EState	   *estate = merge->css.ss.ps.state;
-	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 
-	if (fallback->state)
+	if (fallback->used)
 		ExecReScan(fallback->state);
-	else
-		fallback->state = ExecInitNode(fallback->plan, estate, 0);
 	ExecSetTupleBound(bound > 0 ? bound : -1, fallback->state);
 	if (!fallback->active)
 		reset_merge(merge);
-	fallback->active = true;
+	fallback->active = fallback->used = true;
 	fallback->bound = bound;
 	fallback->fetched = 0;
 	qsort(fallback->tids, fallback->tid_count, sizeof(ItemPointerData), compare_tids);
 	fallback->sorted_count = fallback->tid_count;
-	MemoryContextSwitchTo(old);
 }
 
 static int
