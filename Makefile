@@ -245,6 +245,7 @@ ISOLATION_keys = \
 	allocator_snapshot \
 	planner_merge \
 	planner_merge_fallback \
+	planner_old_snapshot \
 	sequence_ascending_alter \
 	sequence_bind_unbind \
 	sequence_convert_waiting \

@@ -239,7 +239,8 @@ static void keep_best(SkMerge *merge);
 static void skip_group(SkMerge *merge, const Datum *keys);
 static void reset_merge(SkMerge *merge);
 static void start_streams(SkMerge *merge);
-static bool set_stop(SkMerge *merge, const Datum *keys, const bool *nulls);
+static bool set_row(SkMerge *merge, SkMergeBound *bound, const Datum *keys,
+					const bool *nulls);
 static bool is_after_limit(SkMerge *merge);
 static void start_deferred(SkMerge *merge);
 static bool guess_stop(SkMerge *merge, const SkStream *stream);
@@ -1009,7 +1010,10 @@ next_group(SkMerge *merge)
 			old = MemoryContextSwitchTo(merge->context);
 			keep_row(merge, merge->current, &position);
 			MemoryContextSwitchTo(old);
-			return true;
+			if (!merge->current->nulls[merge->skip.first])
+				return true;
+			start_fallback(merge, 0);
+			return false;
 		}
 	}
 	return false;
@@ -1030,7 +1034,7 @@ descend(SkMerge *merge)
 	merge->has_scan = true;
 	merge->has_stop = merge->descents > 0 && merge->stop.count > 0 &&
 		*merge->place != NULL &&
-		set_stop(merge, (*merge->place)->keys, (*merge->place)->nulls);
+		set_row(merge, &merge->stop, (*merge->place)->keys, (*merge->place)->nulls);
 	scan_shard(merge, merge->streams[merge->stream_next - 1].shard,
 			   merge->has_group ? &merge->skip : NULL,
 			   merge->has_stop ? &merge->stop : NULL);
@@ -1195,7 +1199,8 @@ start_streams(SkMerge *merge)
 		if (first->bh_size > wanted)
 			(void) binaryheap_remove_first(first);
 		stream = (SkStream *) DatumGetPointer(binaryheap_first(first));
-		if (first->bh_size == wanted && set_stop(merge, stream->keys, stream->nulls))
+		if (first->bh_size == wanted &&
+			set_row(merge, &merge->stop, stream->keys, stream->nulls))
 			stop = &merge->stop;
 	}
 	Assert(merge->deferred_count == 0 || stop != NULL);
@@ -1203,16 +1208,14 @@ start_streams(SkMerge *merge)
 		binaryheap_free(first);
 }
 
-/* Scans are to stop after a row. */
+/* Scans are to start at a row, or to stop after it; not if it has a NULL there. */
 static bool
-set_stop(SkMerge *merge, const Datum *keys, const bool *nulls)
+set_row(SkMerge *merge, SkMergeBound *bound, const Datum *keys, const bool *nulls)
 {
-	SkMergeBound *stop = &merge->stop;
-
-	for (int i = stop->first; i < stop->first + stop->count; i++)
+	for (int i = bound->first; i < bound->first + bound->count; i++)
 		if (nulls[i])
 			return false;
-	set_bound(merge, stop, &keys[stop->first]);
+	set_bound(merge, bound, &keys[bound->first]);
 	return true;
 }
 
@@ -1375,11 +1378,9 @@ read_on(SkMerge *merge, SkStream *stream)
 	ItemPointer tid;
 
 	Assert(!stream->ended && stream->ahead_next == stream->ahead_count);
-	if (stream->tuple && merge->start.count > 0)
-	{
+	if (stream->tuple && merge->start.count > 0 &&
+		set_row(merge, &merge->start, stream->keys, stream->nulls))
 		start = &merge->start;
-		set_bound(merge, start, &stream->keys[start->first]);
-	}
 	scan_shard(merge, stream->shard, start, NULL);
 	while (stream->tuple)
 	{

@@ -16,14 +16,24 @@
  * generated column is NOT NULL, or what it is computed from.  A NOT NULL that is
  * not validated proves nothing (sk_never_null()).
  *
+ * A transaction can have an older snapshot than the catalogs.  Rows that only it
+ * sees need not satisfy a constraint that was added since, nor be without NULL.
+ * So it does without the keys of a table that has changed.
+ *
  * src/planner/shard_key.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -33,9 +43,11 @@
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/acl.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "compat.h"
 #include "planner/shard_key.h"
@@ -52,6 +64,7 @@ typedef struct SkKeyCacheEntry
 {
 	Oid			relid;
 	List	   *keys;			/* without indexes */
+	bool		is_old;			/* do all snapshots see it as it is? */
 	MemoryContext context;		/* of the keys, or NULL */
 } SkKeyCacheEntry;
 
@@ -63,6 +76,8 @@ static uint64 invalidations = 0;
 static int	relations_of_query = 0;
 
 static void create_cache(void);
+static bool is_seen(Oid relid);
+static bool sees_rows(Oid catalog, Oid index, AttrNumber column, Oid relid, bool *are_old);
 static List *column_keys(Oid relid, Index varno);
 static List *read_column_keys(Relation relation);
 static List *add_column_key(List *keys, TupleDesc desc, AttrNumber attnum,
@@ -89,12 +104,14 @@ List *
 sk_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 {
 	Oid			relid = planner_rt_fetch(rel->relid, root)->relid;
+	List	   *keys = NIL;
 
 	relations_of_query = root->simple_rel_array_size;
 	if (rel->part_scheme)
-		return parent_keys(column_keys(relid, rel->relid), rel);
-	return rel->indexlist ?
-		add_indexes(column_keys(relid, rel->relid), rel, relid) : NIL;
+		keys = parent_keys(column_keys(relid, rel->relid), rel);
+	else if (rel->indexlist)
+		keys = add_indexes(column_keys(relid, rel->relid), rel, relid);
+	return keys && is_seen(relid) ? keys : NIL;
 }
 
 /*
@@ -122,6 +139,58 @@ create_cache(void)
 							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	sk_on_relation_change(forget_relation);
 	sk_watch_relations();
+}
+
+/*
+ * Does the snapshot see the columns and constraints of a relation as they are?
+ * What all snapshots of the session see is not looked up again.
+ */
+static bool
+is_seen(Oid relid)
+{
+	SkKeyCacheEntry *entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
+	bool		is_old = true;
+	bool		result;
+
+	if (entry && entry->is_old)
+		return true;
+	result = sees_rows(AttributeRelationId, AttributeRelidNumIndexId,
+					   Anum_pg_attribute_attrelid, relid, &is_old) &&
+		sees_rows(ConstraintRelationId, ConstraintRelidTypidNameIndexId,
+				  Anum_pg_constraint_conrelid, relid, &is_old);
+	/* looking into catalogs may have thrown it away */
+	entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
+	if (entry)
+		entry->is_old = result && is_old;
+	return result;
+}
+
+/*
+ * Does the snapshot see the rows of a relation in a catalog?  What the transaction
+ * itself has changed was checked by a later snapshot.
+ */
+static bool
+sees_rows(Oid catalog, Oid index, AttrNumber column, Oid relid, bool *are_old)
+{
+	Relation	relation = table_open(catalog, AccessShareLock);
+	bool		result = true;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(relation, index, true, NULL, 1, &key);
+	while (result && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+
+		*are_old &= TransactionIdPrecedes(xmin, TransactionXmin);
+		result = TransactionIdIsCurrentTransactionId(xmin) ? !IsolationUsesXactSnapshot() :
+			!XidInMVCCSnapshot(xmin, GetActiveSnapshot());
+	}
+	systable_endscan(scan);
+	table_close(relation, AccessShareLock);
+	return result;
 }
 
 /*
@@ -155,6 +224,7 @@ column_keys(Oid relid, Index varno)
 			forget_relation((Datum) 0, InvalidOid);
 		entry = hash_search(key_cache, &relid, HASH_ENTER, NULL);
 		entry->keys = NIL;
+		entry->is_old = false;
 		entry->context = NULL;
 		if (keys != NIL)
 		{
