@@ -72,6 +72,23 @@ SELECT count(*) FROM asked JOIN doc USING (id);
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION spanner.shard_id TO PUBLIC;
 
+-- the same for a function inside of the key, and if the plan was made for somebody else
+CREATE TABLE visit (shard_id int GENERATED ALWAYS AS (spanner.shard_id(8, spanner.timestamp_to_string(at))) STORED, at timestamptz);
+CREATE INDEX ON visit (shard_id, at);
+INSERT INTO visit (at) SELECT timestamptz '2026-01-01Z' + i * interval '1 h' FROM generate_series(1, 4000) i;
+VACUUM ANALYZE visit;
+GRANT SELECT ON visit TO regress_shard_reader;
+REVOKE EXECUTE ON FUNCTION spanner.timestamp_to_string FROM PUBLIC;
+SET plan_cache_mode = force_generic_plan;
+PREPARE visited AS SELECT at FROM visit WHERE at = $1;
+EXECUTE visited('2026-01-02Z');
+SET ROLE regress_shard_reader;
+EXECUTE visited('2026-01-02Z');
+SELECT at FROM visit WHERE at = '2026-01-02Z';
+RESET ROLE;
+RESET plan_cache_mode;
+GRANT EXECUTE ON FUNCTION spanner.timestamp_to_string TO PUBLIC;
+
 -- statistics belong to the owner of the table; who made them stays who they are
 CREATE TABLE counted (id integer, shard_id integer GENERATED ALWAYS AS (spanner.shard_id(8, id)) STORED);
 SELECT format('DROP STATISTICS test_shard_security.%I', stxname) FROM pg_statistic_ext WHERE stxrelid = 'counted'::regclass \gexec

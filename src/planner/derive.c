@@ -374,7 +374,7 @@ compute_shard(PlannerInfo *root, const SkShardKey *key, FuncExpr *call)
 		fcinfo->args[foreach_current_index(lc)].value = arg->constvalue;
 		fcinfo->args[foreach_current_index(lc)].isnull = arg->constisnull;
 	}
-	Assert(call->funcid == key->function && call->funcresulttype == INT4OID);
+	Assert(sk_is_function(call->funcid, SK_FUNCTION_SHARD_ID));
 	fmgr_info(call->funcid, &function);
 	fmgr_info_set_expr((Node *) call, &function);
 	InitFunctionCallInfoData(*fcinfo, &function, list_length(call->args),

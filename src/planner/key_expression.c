@@ -412,7 +412,6 @@ read_parts(const SkKeyParts *parts, SkShardKey *key)
 
 	key->form = parts->form;
 	key->call = parts->call;
-	key->function = parts->call->funcid;
 	if (parts->modulus != NULL)
 		return read_modulus(parts, key);
 	if (parts->form != SK_SHARD_ID)

@@ -39,6 +39,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
@@ -88,7 +89,8 @@ static List *add_indexes(List *keys, RelOptInfo *rel, Oid relid);
 static bool has_null_key(const SkShardKey *key, TupleDesc desc);
 static SkShardKey *make_expression_key(Expr *expr);
 static SkShardKey *make_key(Node *expr);
-static bool may_call(Oid function);
+static bool calls_forbidden(Node *node, void *context);
+static bool is_forbidden(Oid function, void *context);
 static void forget_relation(Datum arg, Oid relid);
 static void forget_entry(SkKeyCacheEntry *entry);
 
@@ -98,7 +100,7 @@ static void forget_entry(SkKeyCacheEntry *entry);
  *
  * Of a plain table or a partition those that an index has, with these indexes;
  * of a partitioned table those that hold for all its partitions.  Keys whose
- * function the user may not call are left out.
+ * functions the user may not call are left out.
  */
 List *
 sk_shard_keys(PlannerInfo *root, RelOptInfo *rel)
@@ -111,7 +113,11 @@ sk_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 		keys = parent_keys(column_keys(relid, rel->relid), rel);
 	else if (rel->indexlist)
 		keys = add_indexes(column_keys(relid, rel->relid), rel, relid);
-	return keys && is_seen(relid) ? keys : NIL;
+	if (keys == NIL || !is_seen(relid))
+		return NIL;
+	/* a plan that calls their functions is not for a role that may not */
+	root->glob->dependsOnRole = true;
+	return keys;
 }
 
 /*
@@ -294,7 +300,7 @@ parent_keys(List *column_keys, RelOptInfo *rel)
 	{
 		SkShardKey *key = lfirst(lc);
 
-		if (key->by_check && may_call(key->function))
+		if (key->by_check && !calls_forbidden((Node *) key->call, NULL))
 			keys = lappend(keys, key);
 	}
 
@@ -304,7 +310,7 @@ parent_keys(List *column_keys, RelOptInfo *rel)
 		{
 			SkShardKey *key = make_expression_key(lfirst(lc));
 
-			if (key && may_call(key->function))
+			if (key && !calls_forbidden((Node *) key->call, NULL))
 				keys = lappend(keys, key);
 		}
 	}
@@ -414,7 +420,7 @@ add_indexes(List *keys, RelOptInfo *rel, Oid relid)
 				keys = lappend(keys, key);
 			}
 		}
-		if (key == NULL || !may_call(key->function))
+		if (key == NULL || calls_forbidden((Node *) key->call, NULL))
 			continue;
 		key->indexes = lappend(key->indexes, index);
 		result = list_append_unique_ptr(result, key);
@@ -469,10 +475,18 @@ make_key(Node *expr)
 
 /* The executor checks whether the user may call what the planner adds. */
 static bool
-may_call(Oid function)
+calls_forbidden(Node *node, void *context)
+{
+	return node != NULL &&
+		(check_functions_in_node(node, is_forbidden, NULL) ||
+		 expression_tree_walker(node, calls_forbidden, NULL));
+}
+
+static bool
+is_forbidden(Oid function, void *context)
 {
 	return object_aclcheck(ProcedureRelationId, function, GetUserId(),
-						   ACL_EXECUTE) == ACLCHECK_OK;
+						   ACL_EXECUTE) != ACLCHECK_OK;
 }
 
 static void

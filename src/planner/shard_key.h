@@ -36,7 +36,6 @@ typedef struct SkShardKey
 	Expr	   *shard;			/* the column, or the expression */
 	SkKeyForm	form;			/* what the call is made of */
 	FuncExpr   *call;
-	Oid			function;		/* of ours: what hashes */
 	int32		first;			/* the least shard */
 	int32		shards;			/* how many there are; 0 if any bigint */
 	bool		can_derive;		/* may the planner compute it? */
