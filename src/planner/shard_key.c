@@ -17,8 +17,8 @@
  * not validated proves nothing (sk_never_null()).
  *
  * A transaction can have an older snapshot than the catalogs.  Rows that only it
- * sees need not satisfy a constraint that was added since, nor be without NULL.
- * So it does without the keys of a table that has changed.
+ * sees need not satisfy a constraint that was added since, nor the bounds of a
+ * partition.  So it does without the keys of a table that has changed.
  *
  * src/planner/shard_key.c
  *
@@ -34,6 +34,7 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -46,6 +47,7 @@
 #include "utils/acl.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -65,7 +67,8 @@ typedef struct SkKeyCacheEntry
 {
 	Oid			relid;
 	List	   *keys;			/* without indexes */
-	bool		is_old;			/* do all snapshots see it as it is? */
+	uint64		old_until;		/* all snapshots see it, if there are no more
+								 * invalidations than that */
 	MemoryContext context;		/* of the keys, or NULL */
 } SkKeyCacheEntry;
 
@@ -73,7 +76,7 @@ int			sk_max_merge_shards = 4096;
 
 static HTAB *key_cache = NULL;
 static MemoryContext key_cache_context = NULL;
-static uint64 invalidations = 0;
+static uint64 invalidations = 1;
 static int	relations_of_query = 0;
 
 static void create_cache(void);
@@ -113,8 +116,14 @@ sk_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 		keys = parent_keys(column_keys(relid, rel->relid), rel);
 	else if (rel->indexlist)
 		keys = add_indexes(column_keys(relid, rel->relid), rel, relid);
-	if (keys == NIL || !is_seen(relid))
+	if (keys == NIL)
 		return NIL;
+	if (!is_seen(relid))
+	{
+		/* other snapshots will see it */
+		root->glob->transientPlan = true;
+		return NIL;
+	}
 	/* a plan that calls their functions is not for a role that may not */
 	root->glob->dependsOnRole = true;
 	return keys;
@@ -148,26 +157,38 @@ create_cache(void)
 }
 
 /*
- * Does the snapshot see the columns and constraints of a relation as they are?
- * What all snapshots of the session see is not looked up again.
+ * Does the snapshot see the columns, constraints and partitions of a relation as
+ * they are?  What all snapshots of the session see is not looked up again; but a
+ * table is not told of new partitions of its partitions.
  */
 static bool
 is_seen(Oid relid)
 {
 	SkKeyCacheEntry *entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
+	uint64		before = invalidations;
+	List	   *tables = NIL;
 	bool		is_old = true;
 	bool		result;
+	ListCell   *lc;
 
-	if (entry && entry->is_old)
+	if (entry && entry->old_until >= invalidations)
 		return true;
 	result = sees_rows(AttributeRelationId, AttributeRelidNumIndexId,
 					   Anum_pg_attribute_attrelid, relid, &is_old) &&
 		sees_rows(ConstraintRelationId, ConstraintRelidTypidNameIndexId,
 				  Anum_pg_constraint_conrelid, relid, &is_old);
+	if (has_subclass(relid))
+		tables = find_all_inheritors(relid, NoLock, NULL);
+	foreach(lc, tables)
+	{
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_TABLE)
+			result &= sees_rows(InheritsRelationId, InheritsParentIndexId,
+								Anum_pg_inherits_inhparent, lfirst_oid(lc), &is_old);
+	}
 	/* looking into catalogs may have thrown it away */
 	entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
-	if (entry)
-		entry->is_old = result && is_old;
+	if (entry && result && is_old)
+		entry->old_until = tables ? before : PG_UINT64_MAX;
 	return result;
 }
 
@@ -230,7 +251,7 @@ column_keys(Oid relid, Index varno)
 			forget_relation((Datum) 0, InvalidOid);
 		entry = hash_search(key_cache, &relid, HASH_ENTER, NULL);
 		entry->keys = NIL;
-		entry->is_old = false;
+		entry->old_until = 0;
 		entry->context = NULL;
 		if (keys != NIL)
 		{
