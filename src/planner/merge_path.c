@@ -116,6 +116,8 @@ static List *find_shard_filter(RelOptInfo *rel, const SkShardKey *key,
 							   List *derived);
 static bool is_on_shard_only(RelOptInfo *rel, const SkShardKey *key,
 							 RestrictInfo *rinfo);
+static bool may_fail(Node *node, void *context);
+static bool is_leaky(Oid function, void *context);
 static void add_merge_path(PlannerInfo *root, RelOptInfo *rel,
 						   const SkShardKey *key, IndexOptInfo *index,
 						   List *filter, List *clauses, const SkOrder *order);
@@ -361,7 +363,8 @@ find_shard_filter(RelOptInfo *rel, const SkShardKey *key, List *derived)
 
 /*
  * Such conditions are computed for every shard, also for those without a row.
- * So they must not fail, which leakproof functions promise for all values.
+ * So they must not fail, which leakproof functions promise for all values.  Those
+ * that have no column to leak must not fail either.
  */
 static bool
 is_on_shard_only(RelOptInfo *rel, const SkShardKey *key, RestrictInfo *rinfo)
@@ -371,12 +374,27 @@ is_on_shard_only(RelOptInfo *rel, const SkShardKey *key, RestrictInfo *rinfo)
 	if (rinfo->pseudoconstant || rinfo->security_level > rel->baserestrict_min_security ||
 		contain_volatile_functions((Node *) rinfo->clause) ||
 		contain_leaked_vars((Node *) rinfo->clause) ||
+		may_fail((Node *) rinfo->clause, NULL) ||
 		contain_subplans((Node *) rinfo->clause))
 		return false;
 	pull_varattnos((Node *) rinfo->clause, rel->relid, &attnums);
 	return bms_membership(attnums) == BMS_SINGLETON &&
 		bms_is_member(key->attnum - FirstLowInvalidHeapAttributeNumber,
 					  attnums);
+}
+
+static bool
+may_fail(Node *node, void *context)
+{
+	return node != NULL &&
+		(check_functions_in_node(node, is_leaky, NULL) ||
+		 expression_tree_walker(node, may_fail, NULL));
+}
+
+static bool
+is_leaky(Oid function, void *context)
+{
+	return !get_func_leakproof(function);
 }
 
 static void
