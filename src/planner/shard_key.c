@@ -167,6 +167,7 @@ is_seen(Oid relid)
 	SkKeyCacheEntry *entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
 	uint64		before = invalidations;
 	List	   *tables = NIL;
+	int			levels = 0;
 	bool		is_old = true;
 	bool		result;
 	ListCell   *lc;
@@ -181,14 +182,16 @@ is_seen(Oid relid)
 		tables = find_all_inheritors(relid, NoLock, NULL);
 	foreach(lc, tables)
 	{
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_TABLE)
-			result &= sees_rows(InheritsRelationId, InheritsParentIndexId,
-								Anum_pg_inherits_inhparent, lfirst_oid(lc), &is_old);
+		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_PARTITIONED_TABLE)
+			continue;
+		levels++;
+		result &= sees_rows(InheritsRelationId, InheritsParentIndexId,
+							Anum_pg_inherits_inhparent, lfirst_oid(lc), &is_old);
 	}
 	/* looking into catalogs may have thrown it away */
 	entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
 	if (entry && result && is_old)
-		entry->old_until = tables ? before : PG_UINT64_MAX;
+		entry->old_until = levels > 1 ? before : PG_UINT64_MAX;
 	return result;
 }
 
