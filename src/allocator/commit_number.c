@@ -397,20 +397,26 @@ find_column(Relation rel, const char *column)
 			 errhint("Perhaps you meant column \"%s\".", near.found) : 0));
 }
 
-/* A virtual generated column, 'v' in releases that have them, is not stored. */
+/*
+ * A virtual generated column, 'v' in releases that have them, is not stored.  Texts that
+ * differ are two series, and must not be equal for a unique index.
+ */
 static AttrNumber
 find_series_column(Relation rel, const char *name, AttrNumber number)
 {
 	AttrNumber	attnum = find_column(rel, name);
 	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 	bool		is_key = sk_key_kind(column->atttypid) != SK_KEY_UNSUPPORTED;
+	bool		is_exact = !OidIsValid(column->attcollation) ||
+		get_collation_isdeterministic(column->attcollation);
 
-	if (!is_key || attnum == number || column->attgenerated == 'v')
+	if (!is_key || !is_exact || attnum == number || column->attgenerated == 'v')
 		ereport(ERROR,
 				(errcode(is_key ? ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE : ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of relation \"%s\" cannot tell the series of a number",
 						name, RelationGetRelationName(rel)),
 				 !is_key ? errdetail("Its type is %s.", format_type_be(column->atttypid)) :
+				 !is_exact ? errdetail("Its collation is not deterministic.") :
 				 attnum == number ? errdetail("It is to hold the number.") :
 				 errdetail("It is a virtual generated column."),
 				 is_key ? 0 : errhint("Types of keys are %s.", sk_key_type_names())));

@@ -467,6 +467,13 @@ keeps_unique(const Request *request)
 							RelationGetRelationName(index)),
 					 errdetail("Each series has the same numbers."),
 					 errhint("Drop the index or its constraint.")));
+		if (has_number && !has_others && form->indnullsnotdistinct)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("unique index \"%s\" is NULLS NOT DISTINCT",
+							RelationGetRelationName(index)),
+					 errdetail("Rows have no number until their transaction commits."),
+					 errhint("Drop the index or its constraint.")));
 		result |= has_number && !has_others && form->indisvalid;
 		index_close(index, AccessShareLock);
 	}
