@@ -133,6 +133,18 @@ BEGIN;
 INSERT INTO parted VALUES (2026);
 DROP TRIGGER parted_number_assign ON parted;
 ROLLBACK;
+-- with what its condition needs
+CREATE FUNCTION is_final(int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 > 0';
+CREATE TABLE final (year int, number int);
+CREATE CONSTRAINT TRIGGER number AFTER INSERT ON final DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW WHEN (is_final(NEW.year))
+  EXECUTE FUNCTION spanner.assign_on_commit('parted_number', 'number');
+BEGIN;
+INSERT INTO final VALUES (2026);
+DROP FUNCTION is_final CASCADE;
+ROLLBACK;
+DROP TABLE final;
+DROP FUNCTION is_final;
 SELECT spanner.stop_numbering('parted_1', 'number');
 SELECT spanner.stop_numbering('parted', 'number');
 CREATE TABLE by_expression (year int NOT NULL, number int) PARTITION BY LIST ((year % 2));

@@ -26,9 +26,11 @@
 
 #include "access/genam.h"
 #include "access/table.h"
-#include "catalog/namespace.h"
+#include "catalog/objectaccess.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
@@ -53,6 +55,8 @@
 PG_FUNCTION_INFO_V1(spanner_number_rows);
 PG_FUNCTION_INFO_V1(spanner_stop_numbering);
 
+static object_access_hook_type prev_object_access_hook = NULL;
+
 /* What is to be numbered, and the commands that do it. */
 typedef struct Request
 {
@@ -65,9 +69,8 @@ typedef struct Request
 	List	   *commands;
 } Request;
 
-static void guard_waiting_rows(Node *command);
-static void check_waiting_rows(const char *command, RangeVar *table,
-							   const char *trigger);
+static void keep_waiting_rows(ObjectAccessType access, Oid class, Oid object,
+							  int column, void *arg);
 static void check_command(Node *command, List *relations);
 static bool sets_defaults(Node *command);
 static void check_new_trigger(Oid relid, const char *name);
@@ -97,68 +100,38 @@ static void check_outcome(Oid relid, const char *column, bool is_numbered);
 void
 sk_number_rows_init(void)
 {
-	sk_on_command(guard_waiting_rows, NULL, check_command);
+	prev_object_access_hook = object_access_hook;
+	object_access_hook = keep_waiting_rows;
+	sk_on_command(NULL, NULL, check_command);
 }
 
-/* Refuse what would take the trigger from rows that wait for a number. */
+/*
+ * Refuse to drop a trigger while rows wait for it to number them: core would forget
+ * them.  A command may drop it, or what its condition needs, or detach a partition.
+ */
 static void
-guard_waiting_rows(Node *command)
+keep_waiting_rows(ObjectAccessType access, Oid class, Oid object, int column,
+				  void *arg)
 {
-	ListCell   *lc;
-
-	if (IsA(command, DropStmt) &&
-		((DropStmt *) command)->removeType == OBJECT_TRIGGER)
+	if (access == OAT_DROP && class == TriggerRelationId)
 	{
-		foreach(lc, ((DropStmt *) command)->objects)
-		{
-			List	   *names = lfirst(lc);
+		Relation	catalog = table_open(class, AccessShareLock);
+		HeapTuple	tuple = get_catalog_object_by_oid(catalog, Anum_pg_trigger_oid, object);
+		Form_pg_trigger trigger = HeapTupleIsValid(tuple) ?
+			(Form_pg_trigger) GETSTRUCT(tuple) : NULL;
 
-			check_waiting_rows("DROP TRIGGER",
-							   makeRangeVarFromNameList(list_copy_head(names, list_length(names) - 1)),
-							   strVal(llast(names)));
-		}
-	}
-	else if (IsA(command, AlterTableStmt))
-	{
-		foreach(lc, ((AlterTableStmt *) command)->cmds)
-		{
-			AlterTableCmd *cmd = lfirst(lc);
-
-			if (cmd->subtype == AT_DetachPartition)
-				check_waiting_rows("DETACH PARTITION", ((PartitionCmd *) cmd->def)->name, NULL);
-		}
-	}
-}
-
-/* "trigger" is that which would go, NULL for all. */
-static void
-check_waiting_rows(const char *command, RangeVar *table, const char *trigger)
-{
-	Oid			relid = RangeVarGetRelid(table, NoLock, true);
-	bool		is_numbering = false;
-	ListCell   *lc;
-	Relation	rel;
-
-	if (!OidIsValid(relid) || !(get_rel_relkind(relid) == RELKIND_RELATION ||
-								get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE))
-		return;
-	rel = table_open(relid, AccessShareLock);
-	foreach(lc, numbering_triggers(rel, NULL))
-		is_numbering |= trigger == NULL ||
-		strcmp(((Trigger *) lfirst(lc))->tgname, trigger) == 0;
-	table_close(rel, AccessShareLock);
-	if (!is_numbering)
-		return;
-	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
-	{
-		if (AfterTriggerPendingOnRel(lfirst_oid(lc)))
+		table_close(catalog, AccessShareLock);
+		if (trigger != NULL && AfterTriggerPendingOnRel(trigger->tgrelid) &&
+			sk_is_function(trigger->tgfoid, SK_FUNCTION_ASSIGN_ON_COMMIT))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("cannot %s \"%s\" because it has pending trigger events",
-							command, get_rel_name(lfirst_oid(lc))),
+					 errmsg("cannot drop trigger \"%s\" of relation \"%s\" because it has pending trigger events",
+							NameStr(trigger->tgname), get_rel_name(trigger->tgrelid)),
 					 errdetail("Rows of this transaction wait for a number."),
 					 errhint("Commit first, or run SET CONSTRAINTS ALL IMMEDIATE.")));
 	}
+	if (prev_object_access_hook)
+		prev_object_access_hook(access, class, object, column, arg);
 }
 
 /* A command has made or altered tables: look at what it has made. */
