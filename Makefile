@@ -235,6 +235,7 @@ REGRESS_OPTS = --no-locale --encoding=UTF8 $(addprefix --load-extension=,$(EXTEN
 ISOLATION_keys = \
 	allocator_advance \
 	allocator_create \
+	allocator_draft \
 	allocator_lock \
 	allocator_on_commit \
 	allocator_reindex \

@@ -7,7 +7,8 @@
  * first row of a target.  Events that are queued while deferred triggers run are called
  * in a further round, which core repeats until there are none.  When a whole round has
  * brought no new row, all rows are numbered together: an allocator is locked as late as
- * can be, once, and several allocators are locked in the order of their ids.
+ * can be, once, and several allocators are locked in the order of their ids.  Rows that
+ * others may refer to are locked before.
  *
  * An XactCallback at XACT_EVENT_PRE_COMMIT would come later still, but the
  * updates fire triggers of users, and these may open cursors or foreign
@@ -43,6 +44,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -198,6 +200,7 @@ static bool is_same_value(TupleTableSlot *old, TupleTableSlot *new,
 static void check_series(const Target *target, Relation rel,
 						 TupleTableSlot *old, TupleTableSlot *new);
 static Target *find_target(TriggerData *trigger);
+static void lock_key(TriggerData *trigger, AttrNumber attnum);
 static void note_row(Target *target, ItemPointer tid);
 static bool queue_event(TriggerData *trigger);
 static LastAssigned *last_assigned_entry(int64 allocator_id,
@@ -615,6 +618,32 @@ find_target(TriggerData *trigger)
 	numbering->targets = lappend(numbering->targets, target);
 	MemoryContextSwitchTo(old);
 	return target;
+}
+
+/*
+ * Lock a row that others may see, if the number is part of a key: whoever refers to the
+ * row keeps its key until their transaction ends.  The write would wait for them too,
+ * but with the allocator locked, so that all others wait as well.
+ */
+static void
+lock_key(TriggerData *trigger, AttrNumber attnum)
+{
+	Relation	rel = trigger->tg_relation;
+	ItemPointerData tid = new_slot(trigger)->tts_tid;
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	TM_FailureData failure;
+
+	if (bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber,
+					  RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_KEY)) &&
+		find_row(rel, attnum, &tid, slot))
+	{
+		/* what this command has written can be locked */
+		CommandCounterIncrement();
+		(void) table_tuple_lock(rel, &tid, GetActiveSnapshot(), slot,
+								GetCurrentCommandId(false), LockTupleExclusive,
+								LockWaitBlock, 0, &failure);
+	}
+	ExecDropSingleTupleTableSlot(slot);
 }
 
 static void
@@ -1273,6 +1302,8 @@ spanner_assign_on_commit(PG_FUNCTION_ARGS)
 		target = find_target(trigger);
 		if (target == NULL)
 			return PointerGetDatum(NULL);
+		if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+			lock_key(trigger, target->column.attnum);
 		note_row(target, &new_slot(trigger)->tts_tid);
 		if (!target->is_queued)
 		{
