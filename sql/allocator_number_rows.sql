@@ -201,6 +201,17 @@ SELECT spanner.number_rows('owned.bill', 'number', '{branch}', allocator => 'par
 SELECT spanner.number_rows('owned.bill', 'number', '{branch}');
 RESET ROLE;
 DROP TABLE owned.bill;
+SELECT spanner.drop_allocator('bill_number');
+-- an allocator that another role has made under that name
+SELECT spanner.create_allocator('bill_number', 'on_commit') > 0 AS made;
+SELECT spanner.grant_allocator('bill_number', 'public');
+SELECT spanner.alter_allocator('bill_number', owner_role => 'regress_other');
+SET ROLE regress_owner;
+CREATE TABLE owned.bill (number int);
+SELECT spanner.number_rows('owned.bill', 'number');
+SELECT spanner.number_rows('owned.bill', 'number', allocator => 'bill_number');
+RESET ROLE;
+DROP TABLE owned.bill;
 DROP SCHEMA owned;
 SELECT spanner.drop_allocator('bill_number');
 DROP ROLE regress_owner, regress_other;

@@ -38,6 +38,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
@@ -391,12 +392,18 @@ add_allocator(Request *request)
 	(void) sk_numbering_allocator(request->allocator);
 	(void) sk_check_usage(&row, owner, false);
 	users = sk_query_texts(psprintf("SELECT * FROM spanner_internal.users_of_allocator(%s)", name));
-	/* two tables would leave gaps in each other's numbers */
-	if (users != NIL && !request->is_named)
+
+	/*
+	 * two tables would leave gaps in each other's numbers, and who owns the
+	 * allocator can do what they like with them
+	 */
+	if (!request->is_named && (users != NIL || !has_privs_of_role(owner, row.owner_role)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("allocator \"%s\" is in use", request->allocator),
-				 errdetail("It is used by: %s.", (char *) linitial(users)),
+				 users != NIL ?
+				 errdetail("It is used by: %s.", (char *) linitial(users)) :
+				 errdetail("It belongs to role \"%s\".", GetUserNameFromId(row.owner_role, false)),
 				 errhint("Choose another name with allocator => ..., or this one, to have both share its numbers.")));
 }
 
