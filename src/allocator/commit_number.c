@@ -1150,19 +1150,20 @@ end_transaction(XactEvent event, void *arg)
 	int			count = numbering == NULL ? 0 : numbering->progress.assignments;
 
 	Assert(count == 0 || count <= list_length(numbering->assignments));
+	if ((event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE) &&
+		numbering != NULL && numbering->progress.left_out > 0)
+		ereport(WARNING,
+				(errcode(ERRCODE_WARNING),
+				 errmsg_plural("%llu row was left without a number, since \"%s\" is off",
+							   "%llu rows were left without a number, since \"%s\" is off",
+							   numbering->progress.left_out,
+							   (unsigned long long) numbering->progress.left_out,
+							   "check_function_bodies"),
+				 errdetail("A dump turns the setting off, and restores rows as they were."),
+				 errhint("If this is no restore, turn it on, and set the column of these rows to NULL: a trigger AFTER INSERT OR UPDATE then numbers them.")));
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-			if (numbering != NULL && numbering->progress.left_out > 0)
-				ereport(WARNING,
-						(errcode(ERRCODE_WARNING),
-						 errmsg_plural("%llu row was left without a number, since \"%s\" is off",
-									   "%llu rows were left without a number, since \"%s\" is off",
-									   numbering->progress.left_out,
-									   (unsigned long long) numbering->progress.left_out,
-									   "check_function_bodies"),
-						 errdetail("A dump turns the setting off, and restores rows as they were."),
-						 errhint("If this is no restore, turn it on, and set the column of these rows to NULL: a trigger AFTER INSERT OR UPDATE then numbers them.")));
 			/* have the transaction release its locks early: flush_late() */
 			if (count > 0 && enable_early_release && user_setting < 0 &&
 				synchronous_commit != SYNCHRONOUS_COMMIT_OFF)

@@ -57,6 +57,11 @@ is(sql(q{BEGIN; SAVEPOINT s; SELECT spanner.alter_allocator('pool', batch_size =
 	'1|7 8', 'a change that was undone');
 fails_like(q{BEGIN; SELECT spanner.alter_allocator('a', max_value => 1000); PREPARE TRANSACTION 'four'},
 	qr/cannot PREPARE a transaction that has altered or numbered from an allocator/, 'one that was not');
+sql(q{CREATE TABLE invoice (number int); SELECT spanner.number_rows('invoice', 'number')});
+fails_like(q{BEGIN; INSERT INTO invoice DEFAULT VALUES; PREPARE TRANSACTION 'numbered'},
+	qr/cannot PREPARE a transaction that has altered or numbered from an allocator/, 'numbers on commit');
+fails_like(q{SET check_function_bodies = off; BEGIN; INSERT INTO invoice DEFAULT VALUES; PREPARE TRANSACTION 'restored'; ROLLBACK PREPARED 'restored'},
+	qr/1 row was left without a number/, 'a row of a dump');
 sql(q{BEGIN; SELECT spanner.grant_allocator('a', 'one'); PREPARE TRANSACTION 'five'; COMMIT PREPARED 'five'});
 fails_like('DROP ROLE one', qr/privileges for column owner_role of table spanner.allocator/, 'a grant of a prepared transaction is known');
 sql(q{BEGIN; SELECT spanner.revoke_allocator('a'); PREPARE TRANSACTION 'six'; COMMIT PREPARED 'six'; DROP ROLE one});
