@@ -200,6 +200,7 @@ static bool is_same_value(TupleTableSlot *old, TupleTableSlot *new,
 static void check_series(const Target *target, Relation rel,
 						 TupleTableSlot *old, TupleTableSlot *new);
 static Target *find_target(TriggerData *trigger);
+static bool is_of_key(Relation rel, AttrNumber number);
 static void lock_key(TriggerData *trigger, AttrNumber attnum);
 static void note_row(Target *target, ItemPointer tid);
 static bool queue_event(TriggerData *trigger);
@@ -620,6 +621,24 @@ find_target(TriggerData *trigger)
 	return target;
 }
 
+/* Is the number part of a key, or a column that may be generated from it? */
+static bool
+is_of_key(Relation rel, AttrNumber number)
+{
+	Bitmapset  *keys = RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_KEY);
+	bool		result = false;
+
+	for (int i = bms_next_member(keys, -1); i >= 0; i = bms_next_member(keys, i))
+	{
+		AttrNumber	attnum = i + FirstLowInvalidHeapAttributeNumber;
+
+		result |= attnum == number ||
+			TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated != '\0';
+	}
+	bms_free(keys);
+	return result;
+}
+
 /*
  * Lock a row that others may see, if the number is part of a key: whoever refers to the
  * row keeps its key until their transaction ends.  The write would wait for them too,
@@ -633,9 +652,7 @@ lock_key(TriggerData *trigger, AttrNumber attnum)
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	TM_FailureData failure;
 
-	if (bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber,
-					  RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_KEY)) &&
-		find_row(rel, attnum, &tid, slot))
+	if (is_of_key(rel, attnum) && find_row(rel, attnum, &tid, slot))
 	{
 		/* what this command has written can be locked */
 		CommandCounterIncrement();
