@@ -82,6 +82,16 @@ SELECT open_far('c');
 FETCH ALL FROM c;
 COMMIT;
 RESET ROLE;
+-- rows that a policy hides are not shown to a condition of the query
+CREATE FUNCTION is_public(note text) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$ BEGIN RETURN note < 'y'; END $$;
+CREATE FUNCTION looks_at(note text) RETURNS boolean LANGUAGE plpgsql STABLE COST 1 AS $$ BEGIN ASSERT note < 'y', note; RETURN true; END $$;
+CREATE POLICY public_rows ON far USING (is_public(note));
+ALTER TABLE far ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_shard_opener;
+SELECT count(*) FROM (SELECT at FROM far WHERE looks_at(note) ORDER BY at DESC LIMIT 20) f;
+RESET ROLE;
+ALTER TABLE far DISABLE ROW LEVEL SECURITY;
+DROP POLICY public_rows ON far;
 
 -- what it falls back to
 CREATE FUNCTION steps(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -108,7 +108,7 @@ static void make_merge_paths(PlannerInfo *root, RelOptInfo *rel,
 							 const SkShardKey *key, List *derived);
 static Plan *plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 						List *tlist, List *clauses, List *custom_plans);
-static void adapt_sort(Plan *sort);
+static void adapt_sort(Plan *sort, const List *filter);
 static List *filter_clauses(List *clauses, const SkMergePath *path);
 static bool can_merge(PlannerInfo *root, RelOptInfo *rel,
 					  const SkShardKey *key);
@@ -246,8 +246,9 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	/* constant conditions are checked above the merge, not here */
 	if (IsA(template, Result))
 		template = outerPlan(template);
+	scan->scan.plan.qual = filter_clauses(clauses, merge);
 	if (list_length(custom_plans) > 1 && IsA(lsecond(custom_plans), Sort))
-		adapt_sort(lsecond(custom_plans));
+		adapt_sort(lsecond(custom_plans), scan->scan.plan.qual);
 	index_scan = castNode(IndexScan, template);
 
 	/* the executor puts each shard in place of the 0 of "shard = 0" */
@@ -268,7 +269,6 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 										   ((int *) &merge->plan)[i]);
 	scan->custom_exprs = list_make2(merge->columns, merge->filter);
 	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = filter_clauses(clauses, merge);
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
 	scan->custom_plans = lcons(template, list_copy_tail(custom_plans, 1));
@@ -280,12 +280,14 @@ plan_merge(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 /*
  * Make the sort that a merge falls back to one whose rows the merge can take.
  * The filter of the merge is applied to them: a volatile condition must not be
- * computed twice for a row.
+ * computed twice for a row.  What comes after it must not see rows that it removes:
+ * it may be of a security policy.
  */
 static void
-adapt_sort(Plan *sort)
+adapt_sort(Plan *sort, const List *filter)
 {
 	Plan	   *scan = outerPlan(sort);
+	bool		is_late = false;
 	ListCell   *lc;
 
 	/* the gate would look for the TID in what the scan returns by itself */
@@ -296,7 +298,8 @@ adapt_sort(Plan *sort)
 	}
 	foreach(lc, scan->qual)
 	{
-		if (contain_volatile_functions(lfirst(lc)))
+		is_late |= contain_volatile_functions(lfirst(lc));
+		if (is_late && list_member(filter, lfirst(lc)))
 			scan->qual = foreach_delete_current(scan->qual, lc);
 	}
 }
