@@ -67,8 +67,9 @@ typedef struct SkKeyCacheEntry
 {
 	Oid			relid;
 	List	   *keys;			/* without indexes */
-	uint64		old_until;		/* all snapshots see it, if there are no more
-								 * invalidations than that */
+	uint64		seen_until;		/* snapshots that see "newest" see it, if
+								 * there are no more invalidations than that */
+	TransactionId newest;
 	MemoryContext context;		/* of the keys, or NULL */
 } SkKeyCacheEntry;
 
@@ -81,7 +82,8 @@ static int	relations_of_query = 0;
 
 static void create_cache(void);
 static bool is_seen(Oid relid);
-static bool sees_rows(Oid catalog, Oid index, AttrNumber column, Oid relid, bool *are_old);
+static bool sees_rows(Oid catalog, Oid index, AttrNumber column, Oid relid,
+					  TransactionId *newest);
 static List *column_keys(Oid relid, Index varno);
 static List *read_column_keys(Relation relation);
 static List *add_column_key(List *keys, TupleDesc desc, AttrNumber attnum,
@@ -158,7 +160,7 @@ create_cache(void)
 
 /*
  * Does the snapshot see the columns, constraints and partitions of a relation as
- * they are?  What all snapshots of the session see is not looked up again; but a
+ * they are?  What all snapshots of the transaction see is not looked up again; but a
  * table is not told of new partitions of its partitions.
  */
 static bool
@@ -168,16 +170,17 @@ is_seen(Oid relid)
 	uint64		before = invalidations;
 	List	   *tables = NIL;
 	int			levels = 0;
-	bool		is_old = true;
+	TransactionId newest = FrozenTransactionId;
 	bool		result;
 	ListCell   *lc;
 
-	if (entry && entry->old_until >= invalidations)
+	if (entry && entry->seen_until >= invalidations &&
+		TransactionIdPrecedes(entry->newest, TransactionXmin))
 		return true;
 	result = sees_rows(AttributeRelationId, AttributeRelidNumIndexId,
-					   Anum_pg_attribute_attrelid, relid, &is_old) &&
+					   Anum_pg_attribute_attrelid, relid, &newest) &&
 		sees_rows(ConstraintRelationId, ConstraintRelidTypidNameIndexId,
-				  Anum_pg_constraint_conrelid, relid, &is_old);
+				  Anum_pg_constraint_conrelid, relid, &newest);
 	if (has_subclass(relid))
 		tables = find_all_inheritors(relid, NoLock, NULL);
 	foreach(lc, tables)
@@ -186,12 +189,15 @@ is_seen(Oid relid)
 			continue;
 		levels++;
 		result &= sees_rows(InheritsRelationId, InheritsParentIndexId,
-							Anum_pg_inherits_inhparent, lfirst_oid(lc), &is_old);
+							Anum_pg_inherits_inhparent, lfirst_oid(lc), &newest);
 	}
 	/* looking into catalogs may have thrown it away */
 	entry = hash_search(key_cache, &relid, HASH_FIND, NULL);
-	if (entry && result && is_old)
-		entry->old_until = levels > 1 ? before : PG_UINT64_MAX;
+	if (entry && result)
+	{
+		entry->seen_until = levels > 1 ? before : PG_UINT64_MAX;
+		entry->newest = newest;
+	}
 	return result;
 }
 
@@ -200,7 +206,7 @@ is_seen(Oid relid)
  * itself has changed was checked by a later snapshot.
  */
 static bool
-sees_rows(Oid catalog, Oid index, AttrNumber column, Oid relid, bool *are_old)
+sees_rows(Oid catalog, Oid index, AttrNumber column, Oid relid, TransactionId *newest)
 {
 	Relation	relation = table_open(catalog, AccessShareLock);
 	bool		result = true;
@@ -214,7 +220,8 @@ sees_rows(Oid catalog, Oid index, AttrNumber column, Oid relid, bool *are_old)
 	{
 		TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
 
-		*are_old &= TransactionIdPrecedes(xmin, TransactionXmin);
+		if (TransactionIdFollows(xmin, *newest))
+			*newest = xmin;
 		result = TransactionIdIsCurrentTransactionId(xmin) ? !IsolationUsesXactSnapshot() :
 			!XidInMVCCSnapshot(xmin, GetActiveSnapshot());
 	}
@@ -254,7 +261,7 @@ column_keys(Oid relid, Index varno)
 			forget_relation((Datum) 0, InvalidOid);
 		entry = hash_search(key_cache, &relid, HASH_ENTER, NULL);
 		entry->keys = NIL;
-		entry->old_until = 0;
+		entry->seen_until = 0;
 		entry->context = NULL;
 		if (keys != NIL)
 		{

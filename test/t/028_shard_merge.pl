@@ -129,6 +129,26 @@ $session->query_safe('PREPARE q AS SELECT note FROM visit WHERE at = 1 AND useri
 $session->query_safe('EXECUTE q');
 $node->safe_psql('postgres', 'ALTER TABLE visit ALTER COLUMN shard_id DROP EXPRESSION; INSERT INTO visit VALUES (77, 1, 99999, 5)');
 like($session->query_safe('EXECUTE q'), qr/^5$/m, 'a cached plan does not survive the expression');
+
+# A session that has planned takes a snapshot from before a constraint.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE plain (shard_id int NOT NULL, id int NOT NULL, PRIMARY KEY (shard_id, id));
+INSERT INTO plain SELECT 0, i FROM generate_series(1, 300) i;
+SQL
+my ($snapshot) = $session->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_export_snapshot()') =~ /([-0-9A-F]{10,})/;
+$node->safe_psql('postgres', <<'SQL');
+UPDATE plain SET shard_id = spanner.shard_id(16, id);
+ALTER TABLE plain ADD CHECK (shard_id = spanner.shard_id(16, id));
+SELECT pg_current_xact_id();
+SQL
+is( $node->safe_psql('postgres', <<"SQL"), "1\n1", 'an imported snapshot is older than a constraint');
+SET enable_seqscan = off;
+SELECT count(*) FROM plain WHERE id = 5;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SET TRANSACTION SNAPSHOT '$snapshot';
+SELECT count(*) FROM plain WHERE id = 5;
+COMMIT;
+SQL
 $session->quit;
 
 done_testing();
