@@ -145,6 +145,19 @@ DROP FUNCTION is_final CASCADE;
 ROLLBACK;
 DROP TABLE final;
 DROP FUNCTION is_final;
+-- nothing has loaded the library yet
+CREATE COLLATION plain FROM "C";
+CREATE TABLE final (year int, note text, number int);
+CREATE CONSTRAINT TRIGGER number AFTER INSERT ON final DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW WHEN (NEW.note > '' COLLATE plain)
+  EXECUTE FUNCTION spanner.assign_on_commit('parted_number', 'number');
+\c -
+BEGIN;
+INSERT INTO final VALUES (2026, 'x');
+DROP COLLATION plain CASCADE;
+ROLLBACK;
+DROP TABLE final;
+DROP COLLATION plain;
 SELECT spanner.stop_numbering('parted_1', 'number');
 SELECT spanner.stop_numbering('parted', 'number');
 CREATE TABLE by_expression (year int NOT NULL, number int) PARTITION BY LIST ((year % 2));

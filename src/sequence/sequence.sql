@@ -414,8 +414,8 @@ CREATE EVENT TRIGGER spanner_keys_ddl_command_start
                'CREATE STATISTICS', 'DROP SEQUENCE', 'DROP EXTENSION', 'DROP OWNED',
                'DROP TRIGGER',
                -- these may drop a trigger, whose condition needs what they drop
-               'DROP DOMAIN', 'DROP FUNCTION', 'DROP OPERATOR', 'DROP ROUTINE', 'DROP SCHEMA',
-               'DROP TYPE',
+               'DROP COLLATION', 'DROP DOMAIN', 'DROP FUNCTION', 'DROP LANGUAGE', 'DROP OPERATOR',
+               'DROP ROUTINE', 'DROP SCHEMA', 'DROP TYPE',
                -- these rename and move what the extension needs
                'ALTER DOMAIN', 'ALTER EXTENSION', 'ALTER FUNCTION',
                'ALTER INDEX', 'ALTER PROCEDURE', 'ALTER ROUTINE', 'ALTER SCHEMA',
