@@ -202,8 +202,8 @@ is_seen(Oid relid)
 }
 
 /*
- * Does the snapshot see the rows of a relation in a catalog?  What the transaction
- * itself has changed was checked by a later snapshot.
+ * Does the snapshot see the rows of a relation in a catalog?  Those that the
+ * transaction itself has written may have been checked by a later snapshot.
  */
 static bool
 sees_rows(Oid catalog, Oid index, AttrNumber column, Oid relid, TransactionId *newest)
@@ -222,7 +222,8 @@ sees_rows(Oid catalog, Oid index, AttrNumber column, Oid relid, TransactionId *n
 
 		if (TransactionIdFollows(xmin, *newest))
 			*newest = xmin;
-		result = TransactionIdIsCurrentTransactionId(xmin) ? !IsolationUsesXactSnapshot() :
+		result = TransactionIdIsCurrentTransactionId(xmin) ?
+			!IsolationUsesXactSnapshot() && HeapTupleHeaderGetCmin(tuple->t_data) < GetActiveSnapshot()->curcid :
 			!XidInMVCCSnapshot(xmin, GetActiveSnapshot());
 	}
 	systable_endscan(scan);
