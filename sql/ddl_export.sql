@@ -344,14 +344,29 @@ CREATE VIEW vm AS SELECT a FROM l ORDER BY a NULLS FIRST FETCH FIRST 1 ROW WITH 
 CREATE VIEW vn AS SELECT a FROM l LIMIT 1 + 1;
 CREATE VIEW vo AS SELECT a FROM l WHERE (a, b) IN (SELECT a, c FROM r) OR a > ALL (SELECT a FROM r);
 CREATE VIEW vp AS SELECT a FROM l GROUP BY a HAVING a = (SELECT max(r.a) FROM r WHERE r.a < l.a) OR a = (SELECT count(l.b) FROM r LIMIT 1);
+-- literals with a cast, types of two queries, no FROM, a column that would hide a table
+CREATE TABLE hides (a bigint, l text);
+CREATE VIEW vq AS SELECT a, 0::bigint AS z FROM l GROUP BY a, 2;
+CREATE VIEW vr AS SELECT a, b FROM l ORDER BY 2::bigint NULLS FIRST LIMIT 1;
+CREATE VIEW vs AS SELECT NULL::date AS d, NULL::text[] AS t, NULL::varchar(5) AS v, 7::numeric(10,2) AS n, 5::float8 AS f, '1.5'::real AS r, 2::bigint AS i;
+CREATE VIEW vt AS SELECT NULL::inet[] AS i;
+CREATE VIEW vu AS SELECT NULL::bigint AS a UNION ALL SELECT NULL UNION ALL SELECT 5 UNION ALL SELECT 1.5 FROM l;
+CREATE VIEW vv AS SELECT a FROM l UNION ALL SELECT 2::real FROM l;
+CREATE VIEW vw AS SELECT 1 AS x WHERE EXISTS (SELECT 1 FROM l);
+CREATE VIEW vx AS SELECT a FROM l WHERE EXISTS (SELECT 1 FROM hides WHERE hides.a = l.a);
 SELECT concat_ws(': ', relname, spanner_internal.googlesql_query(oid))
   FROM pg_class WHERE relnamespace = 'equal'::regnamespace AND relkind = 'v' ORDER BY 1;
 -- and back
+CREATE TEMP TABLE types AS
+  SELECT attrelid::regclass::text, attname, atttypid FROM pg_attribute
+   WHERE attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'equal'::regnamespace AND relkind = 'v');
 CREATE TEMP TABLE written AS SELECT s FROM spanner.spanner_ddl(schema => 'equal') s WHERE s !~ '^--';
 SELECT string_agg(s, ';') AS export FROM written \gset
 SET client_min_messages = error;
 DROP SCHEMA equal CASCADE;
 SELECT spanner.execute_ddl(:'export', 'googlesql');
 SELECT s FROM written EXCEPT SELECT s FROM spanner.spanner_ddl(schema => 'equal') s;
+SELECT t.attrelid, t.attname, t.atttypid::regtype, a.atttypid::regtype FROM types t
+  JOIN pg_attribute a ON a.attrelid = to_regclass(t.attrelid) AND a.attname = t.attname AND a.atttypid <> t.atttypid ORDER BY 1, 2;
 DROP SCHEMA equal CASCADE;
 RESET ALL;

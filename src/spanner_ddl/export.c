@@ -77,10 +77,11 @@ static bool is_default_zone(Node *zone);
 static bool write_part(SkWriter *writer, const char *function, const char *start, Node *part, const char *end);
 static const SkDdlFunction *find_function(const char *schema, const char *name);
 static bool write_function(SkWriter *writer, const char *schema, const char *name, List *args, const char *distinct);
-static const char *type_name(Oid type);
+static bool write_typed(SkWriter *writer, Const *value, Oid type);
 static bool write_relation(SkWriter *writer, Oid relid);
 static bool has_known_types(List *nodes);
 static bool write_cast(SkWriter *writer, Node *value, Oid type, bool is_implicit);
+static bool becomes(SkDdlType from, SkDdlType to);
 static bool has_cast(SkDdlType from, SkDdlType to);
 static bool keeps_length(FuncExpr *cast);
 static void *without_casts(Node *node);
@@ -97,12 +98,14 @@ static bool write_boolean_test(SkWriter *writer, BooleanTest *test);
 static bool write_case(SkWriter *writer, CaseExpr *expr);
 static Node *without_relabel(Node *node);
 static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr);
+static bool has_name(RangeTblEntry *rte, const char *name);
 static bool write_var(SkWriter *writer, Var *var);
 static bool write_aggregate(SkWriter *writer, Aggref *aggregate);
 static bool write_query(SkWriter *writer, Query *query, Oid view);
 static bool write_limit(SkWriter *writer, const char *start, Node *number);
 static bool write_with(SkWriter *writer, List *items);
 static bool write_select(SkWriter *writer, Query *query, Oid view);
+static bool write_item(SkWriter *writer, Node *item);
 static bool write_operand(SkWriter *writer, Node *operand, Oid view);
 static bool write_sublink(SkWriter *writer, SubLink *link);
 static bool write_subquery(SkWriter *writer, const char *start, Node *query, Oid view);
@@ -602,11 +605,10 @@ write_function(SkWriter *writer, const char *schema, const char *name, List *arg
 
 		if (number == function->zone && number == list_length(args) && is_default_zone(lfirst(lc)))
 			break;
+		appendStringInfoString(&writer->sql, number > 1 ? ", " : "");
 		/* the type of NULL chooses the function; without one it is an INT64 */
-		if (IsA(value, Const) && value->constisnull && value->consttype != INT8OID)
-			appendStringInfo(&writer->sql, "%sCAST(NULL AS %s)", number > 1 ? ", " : "", type_name(value->consttype));
-		else if (number == function->part ? !write_part(writer, function->name, number > 1 ? ", " : "", lfirst(lc), "") :
-				 !write_list(writer, number > 1 ? ", " : "", list_make1(lfirst(lc)), "", ""))
+		if (IsA(value, Const) && value->constisnull && value->consttype != INT8OID ? !write_typed(writer, value, value->consttype) :
+			number == function->part ? !write_part(writer, function->name, "", lfirst(lc), "") : !write_node(writer, lfirst(lc)))
 			return false;
 	}
 	/* PostgreSQL's own remove blanks, GoogleSQL's all white space */
@@ -614,14 +616,15 @@ write_function(SkWriter *writer, const char *schema, const char *name, List *arg
 					  list_length(args) == 1 ? ", ' ')" : ")");
 }
 
-/* GoogleSQL's name of a type. */
-static const char *
-type_name(Oid type)
+/* A value as one of a type, which may be an array's. */
+static bool
+write_typed(SkWriter *writer, Const *value, Oid type)
 {
 	Oid			element = get_element_type(type);
-	const char *name = sk_ddl_type_name(sk_ddl_type_class(OidIsValid(element) ? element : type));
+	SkDdlType	class = sk_ddl_type_class(OidIsValid(element) ? element : type);
 
-	return OidIsValid(element) ? psprintf("ARRAY<%s>", name) : name;
+	return class != SK_TYPE_UNKNOWN &&
+		write_list(writer, "CAST(", list_make1(value), "", psprintf(OidIsValid(element) ? " AS ARRAY<%s>)" : " AS %s)", sk_ddl_type_name(class)));
 }
 
 /* The name of a relation, if it is still there. */
@@ -672,12 +675,18 @@ write_cast(SkWriter *writer, Node *value, Oid type, bool is_implicit)
 		 (from == SK_TYPE_FLOAT && (is_implicit || ((Const *) value)->consttype != FLOAT8OID))) &&
 		to != SK_TYPE_INT)
 		return write_number(&writer->sql, (Const *) value);
-	if ((from == SK_TYPE_FLOAT32 && to == SK_TYPE_FLOAT) ||
-		(is_implicit && ((from == SK_TYPE_INT && (to == SK_TYPE_NUMERIC || to == SK_TYPE_FLOAT)) ||
-						 (from == SK_TYPE_NUMERIC && to == SK_TYPE_FLOAT))))
+	if (becomes(from, to) && (is_implicit || from == SK_TYPE_FLOAT32))
 		return write_node(writer, value);
 	return has_cast(from, to) &&
 		write_list(writer, "CAST(", list_make1(value), "", psprintf(" AS %s)", sk_ddl_type_name(to)));
+}
+
+/* Does a value become one of another type without a cast, in both languages? */
+static bool
+becomes(SkDdlType from, SkDdlType to)
+{
+	return from == to || (to == SK_TYPE_NUMERIC && from == SK_TYPE_INT) ||
+		(to == SK_TYPE_FLOAT && (from == SK_TYPE_INT || from == SK_TYPE_NUMERIC || from == SK_TYPE_FLOAT32));
 }
 
 /* Do values of one class become the same ones of another as in GoogleSQL? */
@@ -985,6 +994,18 @@ write_in(SkWriter *writer, ScalarArrayOpExpr *expr)
 		write_list(writer, "(", expr->args, psprintf(" %s UNNEST(", word), ")))");
 }
 
+/* Has a table, or a column of it, a name? */
+static bool
+has_name(RangeTblEntry *rte, const char *name)
+{
+	for (int i = 1; i <= list_length(rte->eref->colnames); i++)
+	{
+		if (pg_strcasecmp(get_rte_attribute_name(rte, i), name) == 0)
+			return true;
+	}
+	return pg_strcasecmp(rte->eref->aliasname, name) == 0;
+}
+
 static bool
 write_var(SkWriter *writer, Var *var)
 {
@@ -1004,12 +1025,12 @@ write_var(SkWriter *writer, Var *var)
 	if (var->varattno <= 0 || var->varlevelsup >= list_length(writer->queries))
 		return false;
 	rte = rt_fetch(var->varno, list_nth_node(Query, writer->queries, var->varlevelsup)->rtable);
-	/* there a table of a query further in may have the name */
+	/* there a table or column of a query further in may have the name */
 	for (int i = 0; i < var->varlevelsup; i++)
 	{
 		foreach(lc, list_nth_node(Query, writer->queries, i)->rtable)
 		{
-			if (pg_strcasecmp(lfirst_node(RangeTblEntry, lc)->eref->aliasname, rte->eref->aliasname) == 0)
+			if (has_name(lfirst_node(RangeTblEntry, lc), rte->eref->aliasname))
 				return false;
 		}
 	}
@@ -1106,8 +1127,10 @@ write_select(SkWriter *writer, Query *query, Oid view)
 
 		if (target->resjunk)
 			continue;
-		if (!write_list(writer, is_first ? "" : ", ", list_make1(target->expr), "", " AS "))
+		appendStringInfoString(sql, is_first ? "" : ", ");
+		if (!write_item(writer, (Node *) target->expr))
 			return false;
+		appendStringInfoString(sql, " AS ");
 		appendStringInfoString(sql, quote_name(OidIsValid(view) ? get_attname(view, target->resno, false) :
 											   target->resname));
 		is_first = false;
@@ -1118,11 +1141,28 @@ write_select(SkWriter *writer, Query *query, Oid view)
 		if (!write_from(writer, lfirst(lc)))
 			return false;
 	}
+	/* without FROM there is nothing else */
+	if (query->jointree->fromlist == NIL)
+		return !is_first && query->jointree->quals == NULL && query->havingQual == NULL && !query->hasAggs &&
+			query->groupClause == NIL;
 	return !is_first &&
 		(query->jointree->quals == NULL ||
 		 write_list(writer, " WHERE ", list_make1(query->jointree->quals), "", "")) &&
 		write_sort(writer, query->groupClause, query->targetList, " GROUP BY ") &&
 		(query->havingQual == NULL || write_list(writer, " HAVING ", list_make1(query->havingQual), "", ""));
+}
+
+/* What SELECT returns: there, a number has no type but its own, and NULL none. */
+static bool
+write_item(SkWriter *writer, Node *item)
+{
+	bool		has_length = IsA(item, FuncExpr) && exprIsLengthCoercion(item, NULL) && keeps_length((FuncExpr *) item);
+	Const	   *value = without_casts(has_length ? linitial(((FuncExpr *) item)->args) : item);
+	SkDdlType	type = sk_ddl_type_class(exprType(item));
+
+	return IsA(value, Const) && (value->constisnull || (SK_IS_NUMBER(type) &&
+														(type == SK_TYPE_FLOAT32 || sk_ddl_type_class(value->consttype) != type))) ?
+		write_typed(writer, value, exprType(item)) : write_node(writer, item);
 }
 
 /* A query, or what UNION and its kin make of two; the first one has the names of the columns. */
@@ -1133,11 +1173,24 @@ write_operand(SkWriter *writer, Node *operand, Oid view)
 		[SETOP_UNION] = "UNION",[SETOP_INTERSECT] = "INTERSECT",[SETOP_EXCEPT] = "EXCEPT"
 	};
 	SetOperationStmt *operation = (SetOperationStmt *) operand;
+	Query	   *query = linitial_node(Query, writer->queries);
+	ListCell   *lc;
 
 	check_stack_depth();
 	if (IsA(operand, RangeTblRef))
-		return write_subquery(writer, "(", (Node *) rt_fetch(((RangeTblRef *) operand)->rtindex,
-															 linitial_node(Query, writer->queries)->rtable)->subquery, view);
+	{
+		Query	   *part = rt_fetch(((RangeTblRef *) operand)->rtindex, query->rtable)->subquery;
+
+		foreach(lc, query->targetList)
+		{
+			TargetEntry *target = get_tle_by_resno(part->targetList, lfirst_node(TargetEntry, lc)->resno);
+
+			if (!becomes(sk_ddl_type_class(exprType((Node *) target->expr)),
+						 sk_ddl_type_class(exprType((Node *) lfirst_node(TargetEntry, lc)->expr))))
+				return false;
+		}
+		return write_subquery(writer, "(", (Node *) part, view);
+	}
 	appendStringInfoChar(&writer->sql, '(');
 	if (!write_operand(writer, operation->larg, view))
 		return false;
@@ -1223,6 +1276,7 @@ write_sort(SkWriter *writer, List *clauses, List *targets, const char *start)
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		bool		is_desc = OidIsValid(clause->sortop) && strcmp(get_opname(clause->sortop), ">") == 0;
 		TargetEntry *target = get_sortgroupclause_tle(clause, targets);
+		Node	   *value = without_casts((Node *) target->expr);
 
 		appendStringInfoString(&writer->sql, lc == list_head(clauses) ? start : ", ");
 
@@ -1230,9 +1284,9 @@ write_sort(SkWriter *writer, List *clauses, List *targets, const char *start)
 		 * a number would be the place of a column, and a column of UNION has
 		 * no table
 		 */
-		if (!target->resjunk && (IsA(target->expr, Const) || linitial_node(Query, writer->queries)->setOperations != NULL))
+		if (!target->resjunk && (IsA(value, Const) || linitial_node(Query, writer->queries)->setOperations != NULL))
 			appendStringInfo(&writer->sql, "%d", target->resno);
-		else if (IsA(target->expr, Const) || !write_node(writer, (Node *) target->expr))
+		else if (IsA(value, Const) || !write_node(writer, (Node *) target->expr))
 			return false;
 		if (strcmp(start, " ORDER BY ") != 0)
 			continue;
