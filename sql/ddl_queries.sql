@@ -49,6 +49,9 @@ ARRAY_TO_STRING([1, 2], ',')	42883 function ARRAY_TO_STRING(bigint[], unknown) d
 (1, 'a') IN ((2, 'b'), (1, 'a'))	true
 (1, NULL) IN ((1, 2)) IS UNKNOWN	42601 syntax error at or near "IS"
 ((1, NULL) IN ((1, 2))) IS UNKNOWN	true
+(1, NULL) IS NULL	0A000 a STRUCT with IS or CASE is not supported
+((1, NULL)) IS NOT NULL	0A000 a STRUCT with IS or CASE is not supported
+CASE (1, 2) WHEN (1, 2) THEN 1 END	0A000 a STRUCT with IS or CASE is not supported
 (1 > 2) IS NOT UNKNOWN	true
 (1 > 2) IS STRANGE	42601 syntax error at or near "STRANGE"
 CURRENT_DATE = CURRENT_DATE()	true

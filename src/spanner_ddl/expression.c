@@ -73,6 +73,7 @@ static bool is_text(SkPrinter *printer, const SkNode *node);
 static bool keeps_scale(SkPrinter *printer, List *operands);
 static SkFloats floats_beside(SkPrinter *printer, List *nodes);
 static SkFloats floats_among(SkPrinter *printer, List *nodes);
+static void refuse_struct(SkPrinter *printer, SkNode *node);
 static void write_test(SkPrinter *printer, SkNode *node);
 static void write_in_unnest(SkPrinter *printer, SkNode *node);
 static void write_case(SkPrinter *printer, SkNode *node);
@@ -473,6 +474,18 @@ floats_among(SkPrinter *printer, List *nodes)
 	return are_literals ? SK_FLOATS_DOUBLE : SK_FLOATS_LITERAL;
 }
 
+/* NULL in a field is another thing there for PostgreSQL, which looks at the fields. */
+static void
+refuse_struct(SkPrinter *printer, SkNode *node)
+{
+	const SkNode *value = node;
+
+	while (value->type == SK_NODE_PARENTHESES)
+		value = linitial(value->args);
+	if (value->type == SK_NODE_LIST)
+		sk_ddl_refuse(printer->ddl, node->at, "a STRUCT with IS or CASE", "Name its fields.");
+}
+
 /*
  * Operands with words between them, or IN with a list.
  *
@@ -490,6 +503,8 @@ write_test(SkPrinter *printer, SkNode *node)
 	bool		was_copied = printer->is_copied;
 	ListCell   *lc;
 
+	if (!is_in && strncmp(((SkNode *) lsecond(node->args))->text, "IS", 2) == 0)
+		refuse_struct(printer, value);
 	if (was_copied && is_between)
 		appendStringInfo(sql, "%sspanner_internal.is_between(",
 						 strncmp(((SkNode *) lsecond(node->args))->text, "NOT", 3) == 0 ? "NOT " : "");
@@ -547,6 +562,7 @@ write_case(SkPrinter *printer, SkNode *node)
 	appendStringInfoString(sql, "CASE");
 	if (linitial(node->args) != NULL)
 	{
+		refuse_struct(printer, linitial(node->args));
 		appendStringInfoChar(sql, ' ');
 		write_operand(printer, linitial(node->args), SK_FLOATS_DOUBLE);
 	}
