@@ -203,6 +203,9 @@ $run = start_blocked('gone', 'move', 'gone_p0', '--to', 'gone');
 $run->kill_kill(grace => 0);
 $reader->query_safe('COMMIT');
 value('DROP SERVER gone CASCADE');
+# A subscription that goes on keeps its slot.
+isnt(splits('abandon', 'gone_copy'), 0, 'a slot is in use');
+like($err, qr/replication slot ".+" is active/, 'which is said');
 far("ALTER SUBSCRIPTION $_ DISABLE") foreach split /\n/, far('SELECT subname FROM pg_subscription');
 foreach my $name (qw(gone_p0 gone_copy))
 {

@@ -235,6 +235,7 @@ there('far', 'ALTER DATABASE postgres RESET ALL');
 # A statement that stops while its records are deleted is not run again.
 there('other', 'CREATE TABLE stopped ()');
 ok(!splits('run', 'idle', 'UPDATE {} SET v = v::int + 1', '--splits-only'), 'a statement has been run, and a server fails');
+refuses(qr/a statement for all splits has not been run everywhere\n.*On this server it has been run: UPDATE \{\}/, 'move', 'idle_p_1', '--to', 'here');
 there('other', 'DROP TABLE stopped');
 ok(splits('run', 'idle', 'UPDATE {} SET v = v::int + 1', '--splits-only'), 'the same command ends it') or diag($err2);
 is(value('SELECT v, count(*) FROM idle GROUP BY v'), '1|100', 'each row was changed once');

@@ -138,12 +138,12 @@ end_copies(const char *table)
 		Move	   *m = copies[i];
 
 		pg_log_info("ending the copy of \"%s\" on %s", plain(m->name), place(m->to));
-		command(m->to, "SELECT spanner_internal.end_subscription($1)", ARGS(m->move));
+		/* first, as the record there may be the one here */
+		end_replication(m);
 		command(m->to, "BEGIN", NO_ARGS);
 		command(m->to, "SELECT spanner_internal.drop_recorded($1)", ARGS(m->move));
 		command(m->to, "INSERT INTO spanner_internal.ended_record VALUES ($1)", ARGS(m->move));
 		command(m->to, "COMMIT", NO_ARGS);
-		end_replication(m);
 		command(&here, "INSERT INTO spanner_internal.ended_record VALUES ($1)", ARGS(m->move));
 	}
 	PQclear(names);
@@ -242,7 +242,11 @@ run_over_splits(const char *table, const char *statement)
 	for (int i = 0; i < count; i++)
 		check_owner_there(find_server(get_text(tables, i, 0)), table, PQgetvalue(tables, i, 1),
 						  PQgetvalue(tables, i, 2), get_text(tables, i, 4));
-	/* a record here says which have run it, before theirs are deleted */
+
+	/*
+	 * A record here says which have run it, before theirs are deleted, and
+	 * keeps the splits where they are until then.
+	 */
 	run = query_value(&here, "SELECT 'spanner_run_' || left(md5(concat_ws(' ', $1::oid, $2::text)), 12)",
 					  ARGS(table, statement));
 	done = query_value(&here, "SELECT former #>> '{}' FROM spanner_internal.own_record WHERE move = $1", ARGS(run));
@@ -254,8 +258,8 @@ run_over_splits(const char *table, const char *statement)
 	}
 	if (done != NULL)
 		pg_log_info("the statement has been run before, but for tables that are named above");
-	command(&here, "INSERT INTO spanner_internal.own_record (move, former) VALUES ($1, to_jsonb($2::text))\n"
-			"ON CONFLICT (performer, move) DO UPDATE SET former = excluded.former", ARGS(run, names->data));
+	command(&here, "INSERT INTO spanner_internal.own_record (move, former, at, moved) VALUES ($1, to_jsonb($2::text), $3, $4)\n"
+			"ON CONFLICT (performer, move) DO UPDATE SET former = excluded.former", ARGS(run, names->data, statement, table));
 	for (int i = 0; i < count; i++)
 		command(find_server(get_text(tables, i, 0)), "INSERT INTO spanner_internal.ended_record VALUES ($1)",
 				ARGS(PQgetvalue(tables, i, 3)));
