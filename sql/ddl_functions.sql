@@ -389,6 +389,7 @@ SELECT * FROM halves, sums;
 SELECT spanner.execute_ddl('CREATE TABLE R (G FLOAT32, H FLOAT32) PRIMARY KEY ()');
 SELECT spanner.execute_ddl('CREATE VIEW r1 SQL SECURITY INVOKER AS SELECT R.G FROM R WHERE R.G = 0.1', 'googlesql');
 SELECT spanner.execute_ddl('CREATE VIEW r2 SQL SECURITY INVOKER AS SELECT R.G + R.H AS x FROM R', 'googlesql');
+SELECT spanner.execute_ddl('CREATE VIEW r4 SQL SECURITY INVOKER AS SELECT (SELECT SUM(R.H) FROM R AS S) AS x FROM R', 'googlesql');
 SELECT spanner.execute_ddl('CREATE VIEW r3 SQL SECURITY INVOKER AS SELECT R.G / R.H AS x, R.G * 2.5 AS y, SUM(R.G) AS z
   FROM R WHERE R.G < R.H GROUP BY R.G, R.H', 'googlesql');
 

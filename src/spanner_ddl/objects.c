@@ -55,8 +55,8 @@ static void check_stored(SkDdlText *ddl, SkStatement *statement, Oid relid, cons
 static void add_filter(SkNewIndex *index, const char *column);
 static void check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPart *part);
 static void recreate_index(SkDdlText *ddl, SkStatement *statement, Oid indexid);
-static void check_reals(SkDdlText *ddl, SkStatement *statement);
-static bool has_real(Node *node, void *context);
+static void check_meaning(SkDdlText *ddl, SkStatement *statement);
+static bool is_taken_for_another(Node *node, void *context);
 static char *view_definition(SkDdlText *ddl);
 static void replace_view(SkDdlText *ddl);
 static bool skip_stream(SkDdlText *ddl, SkStatement *statement, bool exists_ok);
@@ -423,7 +423,7 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 	SK_DDL_EMIT(ddl, "CREATE %s%s", statement->or_replace && error == NULL ? "OR REPLACE " : "", view_definition(ddl));
 	sk_ddl_keep_name(ddl, llast(statement->name->parts), psprintf("VIEW %s", sk_ddl_name(statement->name)));
 	if (ddl->dialect == SK_GOOGLESQL)
-		check_reals(ddl, statement);
+		check_meaning(ddl, statement);
 }
 
 static char *
@@ -443,34 +443,41 @@ replace_view(SkDdlText *ddl)
 }
 
 /*
- * Raise an error if a query computes with FLOAT32 as PostgreSQL does, or with
- * dates, whose difference is an INTERVAL in GoogleSQL.
+ * Raise an error if PostgreSQL takes a query for another one.
  *
  * GoogleSQL computes with FLOAT64, and takes a literal next to a FLOAT32 for
- * one.  The types are known now.
+ * one.  The difference of dates is an INTERVAL.  An aggregate in a subquery is
+ * of the rows there, whatever columns it has.  Types and levels are known now.
  */
 static void
-check_reals(SkDdlText *ddl, SkStatement *statement)
+check_meaning(SkDdlText *ddl, SkStatement *statement)
 {
 	Relation	view = relation_open(sk_ddl_find(ddl, statement->name, RELKIND_VIEW, false), AccessShareLock);
-	bool		has_dates = false;
+	const char *const *refusal = NULL;
 
-	if (has_real(copyObject((Node *) get_view_query(view)), &has_dates))
-		sk_ddl_refuse(ddl, statement->expr->at, has_dates ? "the difference of dates" : "computing with FLOAT32 in a query",
-					  has_dates ? "Write DATE_DIFF(a, b, DAY)." :
-					  "Cast it: CAST(x AS FLOAT64), or what it is compared with: CAST(0.1 AS FLOAT32).");
+	if (is_taken_for_another(copyObject((Node *) get_view_query(view)), &refusal))
+		sk_ddl_refuse(ddl, statement->expr->at, refusal[0], refusal[1]);
 	relation_close(view, NoLock);
 }
 
 static bool
-has_real(Node *node, void *context)
+is_taken_for_another(Node *node, void *refusal)
 {
+	static const char *const reals[] = {
+		"computing with FLOAT32 in a query",
+		"Cast it: CAST(x AS FLOAT64), or what it is compared with: CAST(0.1 AS FLOAT32)."
+	};
+	static const char *const dates[] = {"the difference of dates", "Write DATE_DIFF(a, b, DAY)."};
+	static const char *const outer[] = {"an aggregate in a subquery without columns of that", NULL};
 	OpExpr	   *operator = (OpExpr *) node;
+	const char *const *found = NULL;
 
 	if (node == NULL)
 		return false;
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, has_real, context, 0);
+		return query_tree_walker((Query *) node, is_taken_for_another, refusal, 0);
+	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup > 0)
+		found = outer;
 	if (IsA(node, OpExpr) && list_length(operator->args) == 2)
 	{
 		Node	   *left = linitial(operator->args);
@@ -479,11 +486,14 @@ has_real(Node *node, void *context)
 		if (operator->opresulttype == FLOAT4OID ||
 			(exprType(left) == FLOAT4OID && exprType(right) == FLOAT8OID && IsA(right, RelabelType)) ||
 			(exprType(right) == FLOAT4OID && exprType(left) == FLOAT8OID && IsA(left, RelabelType)))
-			return true;
-		if (exprType(left) == DATEOID && operator->opresulttype == INT4OID)
-			return *(bool *) context = true;
+			found = reals;
+		else if (exprType(left) == DATEOID && operator->opresulttype == INT4OID)
+			found = dates;
 	}
-	return expression_tree_walker(node, has_real, context);
+	if (found == NULL)
+		return expression_tree_walker(node, is_taken_for_another, refusal);
+	*(const char *const **) refusal = found;
+	return true;
 }
 
 /* CREATE and ALTER CHANGE STREAM */
