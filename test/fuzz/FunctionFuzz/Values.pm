@@ -37,8 +37,8 @@ my @strange = (
 
 sub word
 {
-	# without the blank, PostgreSQL's own scanner looks at all that follows for each comment
-	return chance(0.02) ? "repeat(" . quote(pick('x', 'a.', '"', '(', "\x{c3}\x{a4}", '/* ', '1', ',')) . ', 1000000)'
+	# PostgreSQL looks at all that follows for each comment without a blank, and for each pair of quotes
+	return chance(0.02) ? "repeat(" . quote(pick('x', 'a.', '"x', '(', "\x{c3}\x{a4}", '/* ', '1', ',')) . ', 1000000)'
 	  : quote(pick(@strange));
 }
 
