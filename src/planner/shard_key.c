@@ -31,6 +31,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_constraint.h"
@@ -177,10 +178,12 @@ is_seen(Oid relid)
 	if (entry && entry->seen_until >= invalidations &&
 		TransactionIdPrecedes(entry->newest, TransactionXmin))
 		return true;
-	result = sees_rows(AttributeRelationId, AttributeRelidNumIndexId,
-					   Anum_pg_attribute_attrelid, relid, &newest) &&
-		sees_rows(ConstraintRelationId, ConstraintRelidTypidNameIndexId,
-				  Anum_pg_constraint_conrelid, relid, &newest);
+	result = sees_rows(ConstraintRelationId, ConstraintRelidTypidNameIndexId,
+					   Anum_pg_constraint_conrelid, relid, &newest);
+	/* to attach a table, with its partitions, changes its columns */
+	foreach(lc, lcons_oid(relid, get_partition_ancestors(relid)))
+		result &= sees_rows(AttributeRelationId, AttributeRelidNumIndexId,
+							Anum_pg_attribute_attrelid, lfirst_oid(lc), &newest);
 	if (has_subclass(relid))
 		tables = find_all_inheritors(relid, NoLock, NULL);
 	foreach(lc, tables)
