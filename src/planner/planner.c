@@ -43,6 +43,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
+#include "utils/plancache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -52,6 +53,7 @@
 #include "planner/shard_clause.h"
 #include "planner/shard_index.h"
 #include "spanner_keys.h"
+#include "spi/command_hooks.h"
 
 /* Partitions count as reached until they have so many times the rows of a LIMIT. */
 #define SK_LIMIT_RESERVE 10.0
@@ -100,6 +102,7 @@ static create_upper_paths_hook_type prev_create_upper_paths_hook = NULL;
 static set_rel_pathlist_hook_type prev_set_rel_pathlist_hook = NULL;
 
 static void define_settings(void);
+static void forget_plans(Node *command);
 static void sk_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
 								RangeTblEntry *rte);
 static bool is_reached(PlannerInfo *root, RelOptInfo *rel);
@@ -173,6 +176,18 @@ sk_planner_init(void)
 	set_rel_pathlist_hook = sk_set_rel_pathlist;
 	prev_create_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = sk_create_upper_paths;
+	sk_on_command(forget_plans, NULL, NULL);
+}
+
+/* An imported snapshot may be older than what the plans of the session rely on. */
+static void
+forget_plans(Node *command)
+{
+	VariableSetStmt *set = (VariableSetStmt *) command;
+
+	if (IsA(set, VariableSetStmt) && set->kind == VAR_SET_MULTI &&
+		strcmp(set->name, "TRANSACTION SNAPSHOT") == 0)
+		ResetPlanCache();
 }
 
 static void

@@ -141,11 +141,15 @@ UPDATE plain SET shard_id = spanner.shard_id(16, id);
 ALTER TABLE plain ADD CHECK (shard_id = spanner.shard_id(16, id));
 SELECT pg_current_xact_id();
 SQL
-is( $node->safe_psql('postgres', <<"SQL"), "1\n1", 'an imported snapshot is older than a constraint');
+is( $node->safe_psql('postgres', <<"SQL"), "1\n1\n1\n1", 'an imported snapshot is older than a constraint, and than a plan');
 SET enable_seqscan = off;
+SET plan_cache_mode = force_generic_plan;
+PREPARE q(int) AS SELECT count(*) FROM plain WHERE id = \$1;
+EXECUTE q(5);
 SELECT count(*) FROM plain WHERE id = 5;
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SET TRANSACTION SNAPSHOT '$snapshot';
+EXECUTE q(5);
 SELECT count(*) FROM plain WHERE id = 5;
 COMMIT;
 SQL
