@@ -75,6 +75,11 @@ SELECT scanned($$SELECT * FROM p WHERE (a, b) IN ((5, 'x0'), (6, 'x1'))$$);
 SELECT scanned($$SELECT * FROM p WHERE a = 5 AND b = 'x0' OR a = 7 AND b IN ('x1', 'x2')$$);
 SELECT scanned($$SELECT * FROM p WHERE a = 5 AND (b = 'x0' OR b = 'x3' AND a > 0)$$);
 SELECT count(DISTINCT line) FROM plan($$SELECT * FROM p WHERE a = 5 AND b = 'x0' OR a = 7$$) line WHERE line ~ ' on p\d';
+-- of one arm that is left, nothing remains an OR
+SET enable_seqscan = off;
+SELECT count(*) FROM plan($$SELECT * FROM p WHERE a = 5 AND b = 'x0' AND length(b) = 2 OR a = 7 AND b = 'x2' AND length(b) < 9$$) line
+ WHERE line ~ 'Filter: \(\(\(';
+RESET enable_seqscan;
 -- a row of the same table
 CREATE FUNCTION never_executed(query text) RETURNS bigint
 LANGUAGE plpgsql AS $$

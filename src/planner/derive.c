@@ -554,6 +554,8 @@ any_shard(PlannerInfo *root, const SkShardKey *key, List *conditions)
 	HTAB	   *seen = NULL;
 	ListCell   *lc;
 
+	if (list_length(conditions) == 1)
+		return linitial(conditions);
 	if (list_length(conditions) > SK_FEW_VALUES)
 	{
 		HASHCTL		ctl;

@@ -425,7 +425,8 @@ complete_alternatives(const RestrictInfo *source, List *arms, Index level)
 		exprs = lappend(exprs, make_andclause(get_actual_clauses(lfirst(lc))));
 	}
 	*result = *source;
-	result->clause = make_orclause(exprs);
+	/* the executor knows no OR of one arm */
+	result->clause = list_length(exprs) == 1 ? linitial(exprs) : make_orclause(exprs);
 	result->orclause = make_orclause(clauses);
 	result->security_level = level;
 	result->eval_cost.startup = -1;
