@@ -241,6 +241,12 @@ $node->psql('server2', $_, extra_params => [ '-U', 'clerk' ]) foreach
 value('UPDATE currency SET rate = 2');
 ok($node->poll_query_until('server2', 'SELECT rate = 2 FROM currency'), 'a change comes');
 is(value(qq{SELECT count(*) FROM ran_as WHERE role <> 'clerk'}, 'server2'), 0, 'and runs nothing of the owner as another role');
+my $reader = $node->background_psql('server2');
+$reader->query_safe('BEGIN; TABLE currency');
+($rc, $err) = perform('abandon', 'currency');
+is($rc, 3, 'it is not given up while somebody reads it');
+like($err, qr/error: server "server2": canceling statement due to lock timeout/, 'which says so');
+$reader->quit;
 ($rc, $err) = perform('abandon', 'currency');
 is($rc, 0, 'it is given up') or diag($err);
 

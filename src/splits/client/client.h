@@ -103,6 +103,7 @@ extern const char *place(const Server *server);
 extern char *plain(const char *text);
 extern PGresult * try_query(Server *server, const char *sql, int count, const char *const *args);
 extern void report_failure(Server *server, PGresult * result);
+extern _Noreturn void fail_after(Server *server, PGresult * result);
 extern PGresult * query(Server *server, const char *sql, int count, const char *const *args);
 extern char *query_value(Server *server, const char *sql, int count, const char *const *args);
 extern bool query_bool(Server *server, const char *sql, int count, const char *const *args);

@@ -188,10 +188,7 @@ swap_command(Server *session, const char *sql, int count, const char *const *arg
 	}
 	if (code != NULL && strncmp(code, "55P03", 5) != 0 && strncmp(code, "57", 2) != 0 &&
 		strncmp(code, "40", 2) != 0 && strncmp(code, "08", 2) != 0 && strncmp(code, "25P03", 5) != 0)
-	{
-		report_failure(session, result);
-		exit(EXIT_FAILED);
-	}
+		fail_after(session, result);
 	PQclear(result);
 	return false;
 }
@@ -272,10 +269,7 @@ drop_moved(Move *m, const char *moved)
 		const char *code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
 
 		if (code == NULL || strcmp(code, "2BP01") != 0)
-		{
-			report_failure(m->from, result);
-			exit(EXIT_GAVE_UP);
-		}
+			fail_after(m->from, result);
 		pg_log_warning("the table that \"%s\" has left stays on %s", plain(m->name), place(m->from));
 		pg_log_warning_detail("%s", plain(PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL)));
 		pg_log_warning_hint("Drop what depends on it, then the table.");

@@ -105,10 +105,7 @@ check_unused(Move *m)
 				  "objects on %s depend on the copy of \"%s\"", place(m->to), plain(m->name));
 	/* during the first copy, core drops the table after its subscription */
 	if (result == NULL || (code != NULL && strcmp(code, "55000") != 0))
-	{
-		report_failure(m->to, result);
-		exit(result == NULL ? EXIT_GAVE_UP : EXIT_FAILED);
-	}
+		fail_after(m->to, result);
 	PQclear(result);
 	PQclear(query(m->to, "ROLLBACK", NO_ARGS));
 }

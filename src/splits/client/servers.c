@@ -440,6 +440,15 @@ report_failure(Server *server, PGresult * result)
 		pg_log_error_hint("%s", plain(hint));
 }
 
+/* A command has failed, and the program ends: a lock, or a server that is away, may be there later. */
+void
+fail_after(Server *server, PGresult * result)
+{
+	report_failure(server, result);
+	exit(result == NULL || is_locked_out(result) || PQstatus(server->conn) == CONNECTION_BAD ?
+		 EXIT_GAVE_UP : EXIT_FAILED);
+}
+
 /* Run one command, or end the program. */
 PGresult *
 query(Server *server, const char *sql, int count, const char *const *args)
@@ -449,9 +458,7 @@ query(Server *server, const char *sql, int count, const char *const *args)
 	if (result != NULL && (PQresultStatus(result) == PGRES_TUPLES_OK ||
 						   PQresultStatus(result) == PGRES_COMMAND_OK))
 		return result;
-	report_failure(server, result);
-	exit(result == NULL || is_locked_out(result) || PQstatus(server->conn) == CONNECTION_BAD ?
-		 EXIT_GAVE_UP : EXIT_FAILED);
+	fail_after(server, result);
 }
 
 /* A field as a string of its own, NULL for a null. */
