@@ -30,9 +30,10 @@ SELECT spanner.create_allocator('sync2', mode => 'sync') > 0 AS id;
 SELECT spanner.create_allocator('Grüße "x"') > 0 AS id;
 SELECT spanner.next_value('Grüße "x"');
 
--- two names of as many bytes as a name may have, of which the last one differs
+-- two names of as many bytes as a name may have, of which the last one differs; one byte more is another name
 SELECT spanner.create_allocator(repeat('n', 127) || last, start_value => start) > 0 AS id FROM (VALUES ('a', 1), ('b', 101)) v (last, start);
 SELECT spanner.next_value(repeat('n', 127) || last) FROM unnest(ARRAY['a', 'b', 'a']) last;
+SELECT spanner.next_value(repeat('n', 127) || 'ab');
 
 TRUNCATE spanner.allocator;
 DROP SCHEMA an;

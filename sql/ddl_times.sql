@@ -86,7 +86,7 @@ FORMAT_DATE('%A %a %B %b %C %d %e %j %m %y %Y', DATE '2024-03-05')	Tuesday Tue M
 FORMAT_DATE('%x|%F|%D|%G-%V|%g|%u|%w|%U|%W|%Q|%E4Y|%%', DATE '2024-12-30')	12/30/24|2024-12-30|12/30/24|2025-01|25|1|1|52|53|4|2024|%
 FORMAT_DATE('%H', DATE '2024-12-30')	22023 format "%H" is not supported by format_date()
 FORMAT_DATE('%Z', DATE '2024-12-30')	22023 format "%Z" is not supported by format_date()
-FORMAT_TIMESTAMP('%c', TIMESTAMP '2008-12-25 15:30:05Z', 'UTC')	Thu Dec 25 15:30:05 2008
+FORMAT_TIMESTAMP('%c %Ez', TIMESTAMP '2008-12-25 15:30:05Z', 'UTC')	Thu Dec 25 15:30:05 2008 +00:00
 FORMAT_TIMESTAMP('%I:%M:%S %p %P %k %l|%T|%R|%X', TIMESTAMP '2008-12-25 15:30:05Z', 'UTC')	03:30:05 PM pm 15  3|15:30:05|15:30|15:30:05
 FORMAT_TIMESTAMP('%E*S %E3S %E0S %s %z %Ez', TIMESTAMP '2008-12-25 15:30:05.67Z', '+05:30')	05.67 05.670 05 1230219005 +0530 +05:30
 FORMAT_TIMESTAMP('%F %T', TIMESTAMP '2008-12-25 15:30:05Z')	2008-12-25 07:30:05
@@ -147,6 +147,15 @@ ALTER DATABASE %1$I SET OPTIONS (default_time_zone = NULL);
 INSERT INTO y (Id) VALUES (3)$$, current_database()), 'googlesql');
 SET timezone = 'UTC';
 TABLE z UNION ALL TABLE y ORDER BY 1;
+
+-- rows may hold more than Spanner's types
+SELECT spanner_internal.date_diff('infinity', '2020-01-01', 'day');
+SELECT spanner_internal.extract('year', date '-infinity', 'UTC');
+SELECT spanner_internal.extract('year', timestamptz 'infinity', 'UTC');
+SELECT spanner_internal.format_date('%Y', 'infinity');
+SELECT spanner_internal.format_timestamp('%Y', '-infinity', 'UTC');
+SELECT spanner_internal.to_date(timestamptz 'infinity', 'UTC', false);
+SELECT spanner_internal.to_timestamp(date 'infinity', 'UTC', false);
 
 RESET ALL;
 \pset format aligned

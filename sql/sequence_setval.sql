@@ -71,6 +71,12 @@ INSERT INTO draws VALUES (spanner_internal.map_counter(40, 'lonely'));
 SELECT setval('lonely', 100);
 SELECT counter FROM spanner.sequences WHERE sequencename = 'lonely';
 
+-- the value that comes next
+CREATE TABLE nearby (id bigserial);
+ALTER SEQUENCE nearby_id_seq RESTART 32;
+SELECT setval('nearby_id_seq', 144115188075855872);
+SELECT nextval('nearby_id_seq') <> 144115188075855872 AS another;
+
 -- loads of small ids use up no counters, however many
 CREATE TABLE loads (id serial PRIMARY KEY);
 DO $$ BEGIN
