@@ -38,6 +38,10 @@ ANALYZE part, rest;
 SELECT plan('SELECT count(*) FROM t1 JOIN part USING (a, b) JOIN rest USING (c)');
 SELECT same('SELECT * FROM t1 JOIN part USING (a, b) JOIN rest USING (c)');
 
+-- what is made of an OR is materialized, or made unique
+SELECT same('SELECT * FROM small x JOIN t1 ON t1.a > x.a - 700 WHERE (t1.a, t1.b, t1.c) IN ((1, 1, 1), (2, 2, 2))');
+SELECT same('SELECT * FROM t2 WHERE a IN (SELECT a FROM t1 WHERE (a, b, c) IN ((1, 1, 1), (2, 2, 2)))');
+
 -- partitions
 CREATE TABLE p (s int NOT NULL CHECK (s = spanner.shard_id(8, a, b)), a int NOT NULL, b text NOT NULL, PRIMARY KEY (s, a, b))
   PARTITION BY LIST (s);

@@ -779,6 +779,8 @@ copy_cheapest_scan(const RelOptInfo *rel)
 
 		if (path->param_info != NULL)
 			continue;
+		if (IsA(path, ProjectionPath))
+			path = ((ProjectionPath *) path)->subpath;
 		if (path->pathtype == T_SeqScan)
 			size = sizeof(Path);
 		else if (path->pathtype == T_IndexScan)

@@ -150,6 +150,7 @@ static void create_paths(PlannerInfo *root, RelOptInfo *rel,
 						 List *alternatives, bool with_array);
 static void create_alternative_paths(PlannerInfo *root, RelOptInfo *rel,
 									 const SkExtraClauses *extra);
+static Path *adopt_path(PlannerInfo *root, RelOptInfo *rel, Path *path);
 static List *exchange_restrictions(const SkShardKey *key, List *clauses,
 								   bool with_array);
 static bool is_dearer(RelOptInfo *rel, Cost cost);
@@ -871,9 +872,23 @@ create_alternative_paths(PlannerInfo *root, RelOptInfo *rel,
 	create_index_paths(root, scratch);
 	rel->ppilist = scratch->ppilist;
 	foreach(lc, scratch->pathlist)
-		add_path(rel, lfirst(lc));
+		add_path(rel, adopt_path(root, rel, lfirst(lc)));
 	foreach(lc, scratch->partial_pathlist)
-		add_partial_path(rel, lfirst(lc));
+		add_partial_path(rel, adopt_path(root, rel, lfirst(lc)));
+}
+
+/* The server takes each path of a relation to have that one as its parent. */
+static Path *
+adopt_path(PlannerInfo *root, RelOptInfo *rel, Path *path)
+{
+	Path	   *result;
+
+	if (path->parent == rel)
+		return path;
+	result = (Path *) create_projection_path(root, rel, path, rel->reltarget);
+	Assert(((ProjectionPath *) result)->dummypp);
+	result->param_info = path->param_info;
+	return result;
 }
 
 /* Returns the restrictions that the indexes of the key have had. */
