@@ -499,7 +499,6 @@ sk_series_text(Datum value, Oid type)
 
 		result = CStringGetTextDatum(pg_any_to_server(text, key.len, PG_UTF8));
 	}
-	sk_key_text_release(&key);
 	return result;
 }
 

@@ -755,16 +755,13 @@ close_connection(void *arg)
 {
 	Connection *connection = arg;
 	char		name[NAMEDATALEN];
-	SkOwnerScope scope;
 
 	connection->is_busy = false;
 	if (connection->name[0] == '\0')
 		return;
 	strlcpy(name, connection->name, NAMEDATALEN);
 	connection->name[0] = '\0';
-	sk_role_enter(&scope, connection->userid);
 	(void) call_dblink("dblink_disconnect", name, NULL);
-	sk_owner_exit(&scope);
 }
 
 static void
@@ -1005,7 +1002,6 @@ send_request(void *arg)
 {
 	Request    *request = arg;
 	Connection *connection;
-	SkOwnerScope scope;
 
 	Assert(request->state == REQUEST_HERE && request->count >= 1);
 	Assert(request->refill.result == SK_REFILL_FAILED);
@@ -1022,13 +1018,11 @@ send_request(void *arg)
 	if (request->is_fresh)
 		open_connection(connection);
 	request->state = REQUEST_WAITING;
-	sk_role_enter(&scope, connection->userid);
 	if (DatumGetInt32(call_dblink("dblink_send_query", connection->name, request->query)) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
 				 errmsg("connection to server \"%s\" is broken", connection->server),
 				 errhint("Look at the log of that server.")));
-	sk_owner_exit(&scope);
 	request->begin = GetCurrentTimestamp();
 	connection->is_busy = true;
 }
@@ -1080,18 +1074,13 @@ receive_values(void *arg)
 {
 	Request    *request = arg;
 	Connection *connection = request->connection;
-	SkOwnerScope scope;
-	bool		is_busy;
 	int64		first;
 	int64		last;
 	int64		nothing;
 
 	Assert(connection->is_busy && connection->name[0] != '\0');
 	Assert(request->state == REQUEST_WAITING);
-	sk_role_enter(&scope, connection->userid);
-	is_busy = DatumGetInt32(call_dblink("dblink_is_busy", connection->name, NULL)) != 0;
-	sk_owner_exit(&scope);
-	if (is_busy)
+	if (DatumGetInt32(call_dblink("dblink_is_busy", connection->name, NULL)) != 0)
 	{
 		if (TimestampDifferenceExceeds(request->begin, GetCurrentTimestamp(),
 									   SK_ANSWER_TIMEOUT_MS))

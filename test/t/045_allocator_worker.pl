@@ -262,5 +262,6 @@ is( sql(q{SELECT string_agg(spanner.next_value('hub ' || i)::text, ' ' ORDER BY 
 	"1 1 1 1 1 1 1 1\nt", 'connections of allocators without a pool are closed');
 
 $node->stop;
+unlike(slurp_file($node->logfile), qr/reference leak|resource was not closed/, 'transactions leave nothing open');
 
 done_testing();
