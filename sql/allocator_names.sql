@@ -35,5 +35,12 @@ SELECT spanner.create_allocator(repeat('n', 127) || last, start_value => start) 
 SELECT spanner.next_value(repeat('n', 127) || last) FROM unnest(ARRAY['a', 'b', 'a']) last;
 SELECT spanner.next_value(repeat('n', 127) || 'ab');
 
+-- a session looks for a name once
+BEGIN;
+SELECT spanner.next_value('sync2');
+SELECT pg_stat_get_xact_numscans('spanner.allocator_pkey'::regclass) AS scans \gset
+SELECT spanner.next_value('sync2'), pg_stat_get_xact_numscans('spanner.allocator_pkey'::regclass) - :scans AS more_scans;
+COMMIT;
+
 TRUNCATE spanner.allocator;
 DROP SCHEMA an;

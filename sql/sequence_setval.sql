@@ -76,6 +76,9 @@ CREATE TABLE nearby (id bigserial);
 ALTER SEQUENCE nearby_id_seq RESTART 32;
 SELECT setval('nearby_id_seq', 144115188075855872);
 SELECT nextval('nearby_id_seq') <> 144115188075855872 AS another;
+-- a counter that is another node's under Citus only
+ALTER SEQUENCE nearby_id_seq RESTART 562949953421312;
+SELECT setval('nearby_id_seq', 7);
 
 -- loads of small ids use up no counters, however many
 CREATE TABLE loads (id serial PRIMARY KEY);
