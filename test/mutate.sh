@@ -6,10 +6,11 @@
 # Usage: test/mutate.sh [COUNT [SEED [FILE ...]]]	10 breaks anywhere in src by default
 #
 # Each break negates a condition, drops a call, counts one more or less, or
-# takes < for <=.  It is built in a copy and tested by regress and isolation, up
-# to the first failure.  TAP="test/t/02*.pl" names tests that follow when these
-# have passed.  One line for each break: "caught by TEST", "not caught",
-# or "does not build".  The same seed makes the same breaks in the same source.
+# takes < for <=.  It is built in a copy and tested by regress, the tests of its
+# module first, and by isolation, up to the first failure.  TAP="test/t/02*.pl"
+# names tests that follow when these have passed.  One line for each break:
+# "caught by TEST", "not caught", or "does not build".  The same seed makes the
+# same breaks in the same source.
 #
 # test/mutate.sh
 
@@ -86,14 +87,22 @@ installcheck()
 		"PROVE_TESTS=${TAP:-}" "PROVE_FLAGS=-j$(nproc)" "$@" 2>&1
 }
 
+# All regress tests, those of a directory of src first.
+regress_tests()
+{
+	make -s -C "$build" --eval='print-it: ; @printf "%s\n" $(REGRESS)' print-it PG_CONFIG="$cluster_pg_config" |
+		awk -v own="^${1#spanner_}_" '$0 ~ own { print; next } { others = others " " $0 } END { print others }'
+}
+
 # The name of the first test that fails.  When grep has it, pg_regress ends.
 first_failure()
 {
-	local line without
+	local line without regress
 
+	regress=$(regress_tests "$1" | xargs)
 	for without in 'ISOLATION= TAP_TESTS=' 'REGRESS= TAP_TESTS=' ${TAP:+'REGRESS= ISOLATION='}
 	do
-		line=$({ installcheck $without || [ $? != 124 ] || echo 'not ok 0 - time_limit'; } |
+		line=$({ installcheck "REGRESS=$regress" $without || [ $? != 124 ] || echo 'not ok 0 - time_limit'; } |
 			grep -m 1 -E '^not ok |\.\.\. FAILED|\.pl \.+ (Dubious|Failed)|^make.*Error')
 		[ -z "$line" ] || {
 			sed -E 's/^not ok +[0-9]+ +[-+] *|^test |^ +//; s/ .*//' <<< "$line"
@@ -116,7 +125,7 @@ try_break()
 	else
 		cluster_install "$build" with_llvm=no > "$log" 2>&1
 		cluster_ctl -m immediate restart -l "$cluster_dir/server.log"
-		failure=$(first_failure)
+		failure=$(first_failure "$(cut -d / -f 2 <<< "$file")")
 		result=${failure:+caught by $failure}
 		result=${result:-not caught}
 	fi
@@ -130,7 +139,7 @@ try_break()
 cluster_build with_llvm=no
 [ -z "${TAP:-}" ] || cluster_install_modules "$build" with_llvm=no > "$log" 2>&1
 cluster_create fsync=off max_connections=50
-failure=$(first_failure)
+failure=$(first_failure keys)
 [ -z "$failure" ] || cluster_fail "$failure fails without a break"
 (cd "$build" && choose_breaks "$count" "$seed" "$@") > "$cluster_dir/breaks"
 while IFS=$'\t' read -r place text <&4
