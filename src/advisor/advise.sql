@@ -41,21 +41,15 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   silence spanner.silenced_rule := CASE TG_OP WHEN 'INSERT' THEN NEW ELSE OLD END;
-  owner oid;
-  name name;
-  kind text;
-  persistence "char";
+  c pg_class := (SELECT r FROM pg_class r WHERE r.oid = silence.relation);
+  kind text := CASE c.relkind WHEN 'S' THEN 'sequence' ELSE 'table' END;
 BEGIN
-  SELECT c.relowner, c.relname, CASE c.relkind WHEN 'S' THEN 'sequence' ELSE 'table' END,
-         c.relpersistence
-    INTO owner, name, kind, persistence
-    FROM pg_class c WHERE c.oid = silence.relation;
-  IF NOT FOUND THEN
+  IF c.oid IS NULL THEN
     RETURN CASE TG_OP WHEN 'DELETE' THEN OLD END;  -- the table is gone
-  ELSIF NOT pg_has_role(owner, 'USAGE') THEN
-    RAISE insufficient_privilege USING MESSAGE = format('must be owner of %s %s', kind, name);
-  ELSIF TG_OP = 'INSERT' AND persistence = 't' THEN
-    RAISE wrong_object_type USING MESSAGE = format('%s "%s" is temporary', kind, name),
+  ELSIF NOT pg_has_role(c.relowner, 'USAGE') THEN
+    RAISE insufficient_privilege USING MESSAGE = format('must be owner of %s %s', kind, c.relname);
+  ELSIF TG_OP = 'INSERT' AND c.relpersistence = 't' THEN
+    RAISE wrong_object_type USING MESSAGE = format('%s "%s" is temporary', kind, c.relname),
       DETAIL = 'Rules that are silenced are dumped with the database, and temporary tables are '
                'not.';
   END IF;

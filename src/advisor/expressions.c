@@ -70,9 +70,12 @@ static const char *
 name_with_constant(const char *name, List *arguments)
 {
 	bool		is_part = strcmp(name, "date_part") == 0 || strcmp(name, "extract") == 0;
-	Const	   *value = is_part ? linitial(arguments) : llast(arguments);
+	Const	   *value;
 	const char *cast = "";
 
+	if (list_length(arguments) != 2 || !(is_part || strcmp(name, "%") == 0 || strcmp(name, "mod") == 0))
+		return name;
+	value = is_part ? linitial(arguments) : llast(arguments);
 	while (!IsA(value, Const) && *cast == '\0' && (arguments = read_call((Node *) value, &cast)) != NIL)
 		value = linitial(arguments);
 	if (!IsA(value, Const) || value->constisnull)
@@ -126,9 +129,7 @@ add_names(Node *node, void *context)
 	{
 		List	   *arguments = read_call(node, &name);
 
-		if (list_length(arguments) == 2 && (strcmp(name, "%") == 0 || strcmp(name, "mod") == 0 ||
-											strcmp(name, "date_part") == 0 || strcmp(name, "extract") == 0))
-			name = name_with_constant(name, arguments);
+		name = name_with_constant(name, arguments);
 	}
 	if (*name)
 		accumArrayResult(context, CStringGetTextDatum(name), false, TEXTOID, CurrentMemoryContext);

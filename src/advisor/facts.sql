@@ -31,7 +31,7 @@ CREATE TYPE spanner_internal.advisor_column AS (
   relid oid, ident text, nspname name, relname name, attnum smallint, name name, quoted text,
   type oid, is_notnull boolean, collid oid, expr text, calls text[], generated boolean,
   identity boolean, seqid oid, label text, owned boolean, is_reference boolean,
-  is_few boolean, source text,
+  is_measured boolean, is_few boolean, source text,
   rows float8, distinct_values float8, null_share float8, top_share float8, largest float8,
   timeuuid boolean, why text);
 
@@ -278,32 +278,30 @@ BEGIN ATOMIC
        GROUP BY i.indexid) r ON r.indexid = v.indexid;
 END;
 
--- The sequence that a default draws from: of the column, of its domain, or of an identity.  Nothing
--- depends on one that is named by a text, as in dumps of old servers, but the core knows it.
+-- The sequence that a default draws from: of the column, of its domain, which no column may have,
+-- or of an identity.  Nothing depends on one that is named by a text, as in dumps of old servers,
+-- but the core knows it.
 CREATE FUNCTION spanner_internal.list_drawn_sequences()
-RETURNS TABLE (relid oid, attnum smallint, typid oid, seqid oid)
+RETURNS TABLE (relid oid, attnum smallint, seqid oid)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
 BEGIN ATOMIC
-  SELECT e.adrelid, e.adnum, 0::oid, min(c.oid)
+  SELECT coalesce(e.adrelid, a.attrelid), coalesce(e.adnum, a.attnum), min(c.oid)
     FROM pg_depend p
-    JOIN pg_attrdef e ON e.oid = p.objid
     JOIN pg_class c ON c.oid = p.refobjid AND c.relkind = 'S'
-   WHERE p.classid = 'pg_attrdef'::regclass AND p.refclassid = 'pg_class'::regclass
-   GROUP BY 1, 2
+    LEFT JOIN pg_attrdef e ON p.classid = 'pg_attrdef'::regclass AND e.oid = p.objid
+    LEFT JOIN pg_attribute a ON p.classid = 'pg_type'::regclass AND a.atttypid = p.objid
+     AND NOT a.atthasdef
+   WHERE p.classid = ANY ('{pg_attrdef,pg_type}'::regclass[])
+     AND p.refclassid = 'pg_class'::regclass
+   GROUP BY 1, 2, p.objid
   UNION ALL
-  SELECT p.refobjid, p.refobjsubid::smallint, 0::oid, p.objid
+  SELECT p.refobjid, p.refobjsubid::smallint, p.objid
     FROM pg_depend p
     JOIN pg_class c ON c.oid = p.objid AND c.relkind = 'S'
    WHERE p.classid = 'pg_class'::regclass AND p.refclassid = 'pg_class'::regclass
      AND p.deptype = 'i'
   UNION ALL
-  SELECT 0::oid, 0::smallint, p.objid, min(c.oid)
-    FROM pg_depend p
-    JOIN pg_class c ON c.oid = p.refobjid AND c.relkind = 'S'
-   WHERE p.classid = 'pg_type'::regclass AND p.refclassid = 'pg_class'::regclass
-   GROUP BY 3
-  UNION ALL
-  SELECT q.adrelid, q.adnum, 0::oid, q.seqid
+  SELECT q.adrelid, q.adnum, q.seqid
     FROM (SELECT e.adrelid, e.adnum,
                  CASE WHEN spanner_internal.is_free(e.adrelid)
                       THEN spanner_internal.column_sequence(e.adrelid, e.adnum)::oid END AS seqid
@@ -405,7 +403,7 @@ BEGIN ATOMIC
   SELECT q.relid, q.ident, q.nspname, q.relname, q.attnum, q.name, q.quoted, q.type, q.is_notnull,
          q.collid,
          coalesce(q.expr, q.assigned), q.calls, q.generated, q.identity, q.seqid, q.label, q.owned,
-         q.is_reference,
+         q.is_reference, q.is_reference OR q.is_indexed,
          NOT q.is_reference AND (q.type = 'bool'::regtype
            OR q.typtype = 'e'
            OR q.name ~* '(^|_)(status|state|type|kind|priority|region|country|locale|lang|language|'
@@ -465,9 +463,9 @@ BEGIN ATOMIC
                  e.calls, spanner_internal.named_functions(b.assigned) AS assigned_calls,
                  b.source AS made, b.assigned,
                  a.attgenerated <> '' AS generated, a.attidentity <> '' AS identity,
-                 coalesce(s.seqid, v.seqid, 0) AS seqid, l.label,
+                 coalesce(s.seqid, 0) AS seqid, l.label,
                  o.objid IS NOT NULL AND a.attinhcount = 0 AS owned,
-                 r.conrelid IS NOT NULL AS is_reference,
+                 r.conrelid IS NOT NULL AS is_reference, x.attnum IS NOT NULL AS is_indexed,
                  h.name IS NOT NULL AS is_shard
             FROM unnest(tables) t
             JOIN pg_attribute a ON a.attrelid = t.relid AND a.attnum > 0 AND NOT a.attisdropped
@@ -476,13 +474,11 @@ BEGIN ATOMIC
            CROSS JOIN LATERAL (
              SELECT spanner_internal.called_functions(coalesce(d.adbin, y.typdefaultbin)) AS calls
              OFFSET 0) e
-            LEFT JOIN (SELECT * FROM spanner_internal.list_drawn_sequences() w WHERE w.typid = 0) s
-              ON s.relid = a.attrelid AND s.attnum = a.attnum
-            LEFT JOIN (SELECT * FROM spanner_internal.list_drawn_sequences() w WHERE w.typid <> 0) v
-              ON v.typid = y.oid AND d.oid IS NULL
+            LEFT JOIN spanner_internal.list_drawn_sequences() s ON s.relid = a.attrelid
+             AND s.attnum = a.attnum
             LEFT JOIN spanner_internal.list_default_bodies() b ON b.relid = a.attrelid
              AND b.attnum = a.attnum
-            LEFT JOIN pg_seclabel l ON l.objoid = coalesce(s.seqid, v.seqid) AND l.objsubid = 0
+            LEFT JOIN pg_seclabel l ON l.objoid = s.seqid AND l.objsubid = 0
              AND l.classoid = 'pg_class'::regclass AND l.provider = 'spanner_keys'
              AND NOT starts_with(l.label, 'local(')
             LEFT JOIN pg_depend o ON o.objid = s.seqid AND o.classid = 'pg_class'::regclass
@@ -546,69 +542,57 @@ END;
 -- tables with rows and without statistics, at most 200 columns are sampled.  To see whether there
 -- are rows, 1,000 columns are opened, first where the server has counted inserts.
 CREATE FUNCTION spanner_internal.measured_columns(
-  tables spanner_internal.advisor_table[], indexes spanner_internal.advisor_index[],
-  columns spanner_internal.advisor_column[])
+  tables spanner_internal.advisor_table[], columns spanner_internal.advisor_column[])
 RETURNS SETOF spanner_internal.advisor_column
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
-  WITH wanted AS MATERIALIZED (
-    SELECT i.relid, u.attnum
-      FROM unnest(indexes) i, unnest(ARRAY[i.lead, i.second]) u (attnum)
-     WHERE i.is_btree
-     UNION
-    SELECT c.relid, c.attnum FROM unnest(columns) c WHERE c.is_reference
-  ), statistics AS MATERIALIZED (
-    SELECT c.relid, c.attnum, c.source, t.rows,
-           CASE WHEN s.n_distinct < 0
-                THEN -s.n_distinct * t.rows ELSE s.n_distinct END::float8 AS distinct_values,
-           s.null_frac::float8 AS null_share, abs(s.correlation)::float8 AS correlation,
+  WITH statistics AS MATERIALIZED (
+    SELECT c.relid, c.attnum, t.rows, d.distinct_values, s.null_frac::float8 AS null_share,
            s.most_common_freqs[1]::float8 AS top_share,
-           CASE WHEN c.source = 'sequence' OR c.source IS NULL
-                AND c.type = ANY ('{int2,int4}'::regtype[]) THEN
+           CASE WHEN c.source = 'sequence'
+                  OR c.source IS NULL AND c.type = ANY ('{int2,int4}'::regtype[]) THEN
              (SELECT max(b)
                 FROM unnest(s.histogram_bounds::text::numeric[]) b) END::float8 AS largest,
            CASE WHEN c.source IS NULL
-                AND c.type = ANY ('{uuid,text,varchar,bpchar,bytea}'::regtype[]) THEN
-             (SELECT avg(spanner_internal.is_uuid_of_time(b)::int)
-                FROM unnest(s.histogram_bounds::text::text[]) b)
-           END::float8 AS uuid_share,
+                 AND c.type = ANY ('{uuid,text,varchar,bpchar,bytea}'::regtype[]) THEN
+             (SELECT avg(spanner_internal.is_uuid_of_time(b)::int) > 0.5
+                FROM unnest(s.histogram_bounds::text::text[]) b) END AS uuid_of_time,
            CASE WHEN c.type = 'uuid'::regtype THEN
-             (SELECT avg((b ~ '^.{14}1')::int) FROM unnest(s.histogram_bounds::text::text[]) b)
-           END::float8 AS timeuuid_share
+             (SELECT avg((b ~ '^.{14}1')::int) > 0.5
+                FROM unnest(s.histogram_bounds::text::text[]) b) END AS timeuuid,
+           t.rows >= 1000 AND d.distinct_values * 10 >= t.rows AND abs(s.correlation) >= 0.95
+             AS ascending,
+           t.rows >= 1000 AND abs(s.correlation) < 0.9 AS scattered
       FROM unnest(columns) c
       JOIN unnest(tables) t ON t.relid = c.relid
-      JOIN wanted w ON w.relid = c.relid AND w.attnum = c.attnum
       JOIN pg_stats s ON s.schemaname = c.nspname AND s.tablename = c.relname
        AND s.attname = c.name AND s.inherited = (t.relkind = 'p')
-  ), samples AS MATERIALIZED (
-    SELECT q.relid, q.attnum, v.rows, v.uuid_share, v.ascending_share
+     CROSS JOIN LATERAL (
+       SELECT CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * t.rows
+                   ELSE s.n_distinct END::float8 AS distinct_values) d
+     WHERE c.is_measured
+  ), samples AS (
+    SELECT q.relid, q.attnum, v.rows, NULL::float8, NULL::float8, NULL::float8, NULL::float8,
+           v.rows >= 20 AND v.uuid_share > 0.5, false,
+           v.rows >= 100 AND v.ascending_share >= 0.95, false
       FROM (SELECT c.relid, c.attnum
               FROM unnest(columns) c
               JOIN unnest(tables) t ON t.relid = c.relid AND t.relkind = 'r' AND t.rows <> 0
-              JOIN wanted w ON w.relid = c.relid AND w.attnum = c.attnum
-             WHERE NOT EXISTS (SELECT FROM statistics s
+             WHERE c.is_measured AND c.source IS NULL
+               AND NOT EXISTS (SELECT FROM statistics s
                                 WHERE s.relid = c.relid AND s.attnum = c.attnum)
-               AND c.source IS NULL
              ORDER BY pg_stat_get_tuples_inserted(c.relid) DESC, c.relid, c.attnum LIMIT 1000) q,
            LATERAL spanner_internal.sample_column(q.relid, q.attnum) v
      WHERE v.rows > 0
      LIMIT 200
   ), measures AS (
-    SELECT s.relid, s.attnum, s.rows, s.distinct_values, s.null_share, s.top_share, s.largest,
-           s.uuid_share > 0.5 AS uuid_of_time, s.timeuuid_share > 0.5 AS timeuuid,
-           s.rows >= 1000 AND s.distinct_values * 10 >= s.rows AND s.correlation >= 0.95
-             AS ascending,
-           s.rows >= 1000 AND s.correlation < 0.9 AS scattered
-      FROM statistics s
+    SELECT * FROM statistics
     UNION ALL
-    SELECT s.relid, s.attnum, s.rows, NULL, NULL, NULL, NULL,
-           s.rows >= 20 AND s.uuid_share > 0.5, false,
-           s.rows >= 100 AND s.ascending_share >= 0.95, false
-      FROM samples s
+    SELECT * FROM samples
   )
   SELECT c.relid, c.ident, c.nspname, c.relname, c.attnum, c.name, c.quoted, c.type, c.is_notnull,
          c.collid, c.expr, c.calls, c.generated, c.identity, c.seqid, c.label, c.owned,
-         c.is_reference, c.is_few, c.source,
+         c.is_reference, c.is_measured, c.is_few, c.source,
          m.rows, m.distinct_values, m.null_share, m.top_share, m.largest, m.timeuuid,
          CASE WHEN t.hashed OR t.distribution = c.attnum THEN NULL
               WHEN c.source = ANY ('{sequence,derived,now,uuid}') THEN c.source
@@ -633,40 +617,43 @@ RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN ~((-1)::bigint << bits);
 
--- Does something use a column in a way that keeps its type from being changed?
-CREATE FUNCTION spanner_internal.is_type_used(relation oid, column_number smallint)
-RETURNS boolean
+-- The statement that widens an integer column.  NULL where its type cannot change: a view, a policy
+-- or the like uses the column, or it is a part of a partition key.
+CREATE FUNCTION spanner_internal.widened_column(relation regclass, column_number smallint)
+RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET enable_nestloop = on  -- by the indexes of the catalogs
-RETURN EXISTS (SELECT FROM pg_depend d
-                WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = relation
-                  AND d.refobjsubid = column_number
-                  AND (d.classid = ANY ('{pg_rewrite,pg_policy,pg_trigger}'::regclass[])
-                       OR d.classid = 'pg_attrdef'::regclass
-                          AND NOT EXISTS (SELECT FROM pg_attrdef e
-                                           WHERE e.oid = d.objid AND e.adnum = column_number)))
-    OR EXISTS (SELECT FROM pg_partitioned_table h
-                WHERE h.partrelid = relation AND column_number = ANY (h.partattrs::int2[]));
+BEGIN ATOMIC
+  SELECT format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', relation, a.attname)
+    FROM pg_attribute a
+   WHERE a.attrelid = relation AND a.attnum = column_number
+     AND NOT EXISTS (
+       SELECT FROM pg_depend d
+        WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = relation
+          AND d.refobjsubid = column_number
+          AND (d.classid = ANY ('{pg_rewrite,pg_policy,pg_trigger}'::regclass[])
+               OR d.classid = 'pg_attrdef'::regclass
+                  AND NOT EXISTS (SELECT FROM pg_attrdef e
+                                   WHERE e.oid = d.objid AND e.adnum = column_number)))
+     AND NOT EXISTS (SELECT FROM pg_partitioned_table h
+                      WHERE h.partrelid = relation AND column_number = ANY (h.partattrs::int2[]));
+END;
 
--- The statement is NULL where the type cannot change: a view, a policy or the like uses the column,
--- it is a part of a partition key, or it has a domain.  A column that is inherited changes with its
--- parent.
+-- A column of a domain is not widened.  One that is inherited changes with its parent.
 CREATE FUNCTION spanner_internal.advisor_references()
 RETURNS SETOF spanner_internal.advisor_reference
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT a.attrelid, a.attnum, a.attname, b.child, k.confrelid, p.attnum,
          format('%s.%I', k.confrelid::regclass, p.attname),
-         CASE WHEN a.attinhcount = 0 AND a.atttypid = b.child AND NOT u.used THEN
-           format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', k.conrelid::regclass, a.attname) END
+         CASE WHEN a.attinhcount = 0 AND a.atttypid = b.child
+              THEN spanner_internal.widened_column(a.attrelid, a.attnum) END
     FROM pg_constraint k
    CROSS JOIN LATERAL ROWS FROM (unnest(k.conkey), unnest(k.confkey)) n (child, parent)
     JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = n.child
     JOIN pg_attribute p ON p.attrelid = k.confrelid AND p.attnum = n.parent
    CROSS JOIN LATERAL (SELECT spanner_internal.base_type(a.atttypid) AS child,
                               spanner_internal.base_type(p.atttypid) AS parent OFFSET 0) b
-   CROSS JOIN LATERAL (
-     SELECT spanner_internal.is_type_used(a.attrelid, a.attnum) AS used OFFSET 0) u
    WHERE k.contype = 'f' AND k.conparentid = 0
      AND (b.child = 'int2'::regtype AND b.parent = ANY ('{int4,int8}'::regtype[])
           OR b.child = 'int4'::regtype AND b.parent = 'int8'::regtype);
@@ -677,10 +664,9 @@ CREATE FUNCTION spanner_internal.advisor_sequences(relation oid)
 RETURNS SETOF spanner_internal.advisor_sequence
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 100
 BEGIN ATOMIC
-  SELECT c.oid, format('%I.%I', n.nspname, c.relname), q.seqmax, l.label
+  SELECT c.oid, c.oid::regclass::text, q.seqmax, l.label
     FROM pg_sequence q
     JOIN pg_class c ON c.oid = q.seqrelid AND c.relpersistence <> 't'
-    JOIN pg_namespace n ON n.oid = c.relnamespace
     LEFT JOIN spanner_internal.list_drawn_sequences() d ON d.seqid = c.oid
     LEFT JOIN pg_seclabel l ON l.objoid = c.oid AND l.classoid = 'pg_class'::regclass
      AND l.objsubid = 0 AND l.provider = 'spanner_keys'
@@ -712,7 +698,7 @@ BEGIN
   f.indexes := ARRAY(SELECT t FROM spanner_internal.advisor_indexes(f.tables) t);
   f.columns := ARRAY(SELECT t FROM spanner_internal.advisor_columns(f.tables, f.indexes) t);
   f.columns := ARRAY(SELECT t
-                       FROM spanner_internal.measured_columns(f.tables, f.indexes, f.columns) t);
+                       FROM spanner_internal.measured_columns(f.tables, f.columns) t);
   f.narrow := ARRAY(SELECT t FROM spanner_internal.advisor_references() t);
   f.conversions := ARRAY(SELECT t FROM spanner_internal.advisor_conversions(f) t);
   f.free_sequences := ARRAY(

@@ -60,6 +60,20 @@ BEGIN ATOMIC
     JOIN pg_class c ON c.oid = p.oid AND c.relkind <> 'p';
 END;
 
+-- Refuse a number of buckets, or of rows.
+CREATE FUNCTION spanner_internal.check_range(argument text, value integer, most integer)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF value NOT BETWEEN 1 AND most THEN
+    RAISE invalid_parameter_value USING
+      MESSAGE = format('%s must be between 1 and %s', argument, most);
+  END IF;
+END
+$$;
+
 -- The key that an index is, or the primary key of a table, or a column; and which of the rows are
 -- read.  Where nobody has counted the rows of a table or a partition, their number is guessed by
 -- the width of the columns.  A table with few rows is read whole.  Of the others, 10 rows of a
@@ -80,18 +94,14 @@ BEGIN
   k.name := column_name;
   k.order_by := order_by;
   k.wanted := greatest(coalesce(sample_rows, 30000), 100);
-  k.fraction := 1;
-  k.block_percent := 100;
-  k.row_share := 1;
   SELECT format('%I.%I', CASE n.oid WHEN pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END,
                 c.relname), c.relname, c.relkind
     INTO k.relation, k.relname, k.relkind
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
    WHERE c.oid = k.relid;
-  PERFORM spanner_internal.check_sampled(coalesce(k.relid, 0));
-  IF sample_rows NOT BETWEEN 1 AND 10000000 THEN
-    RAISE invalid_parameter_value USING MESSAGE = 'sample_rows must be between 1 and 10000000';
-  ELSIF column_name IS NULL THEN
+  PERFORM spanner_internal.check_sampled(coalesce(k.relid, 0)),
+          spanner_internal.check_range('sample_rows', sample_rows, 10000000);
+  IF column_name IS NULL THEN
     SELECT i.indexrelid, coalesce(a.attname, pg_get_indexdef(i.indexrelid, 1, false)),
            CASE WHEN i.indnkeyatts > 1 AND m.amname = 'btree'
                 THEN (SELECT string_agg(pg_get_indexdef(i.indexrelid, g, false), ', ' ORDER BY g)
@@ -112,12 +122,10 @@ BEGIN
          coalesce(bool_and(s.reltuples >= 0), true)
     INTO pages, k.tuples, k.counted
     FROM spanner_internal.list_density(k.relid) s;
-  IF k.tuples > k.wanted THEN
-    k.fraction := k.wanted / k.tuples;
-    share := greatest(k.fraction, k.wanted / (10 * pages));
-    k.row_share := k.fraction / least(share, 1);
-    k.block_percent := 100 * share;
-  END IF;
+  k.fraction := least(k.wanted / nullif(k.tuples, 0), 1);
+  share := least(greatest(k.fraction, k.wanted / nullif(10 * pages, 0)), 1);
+  k.row_share := k.fraction / share;
+  k.block_percent := 100 * share;
   RETURN k;
 END
 $$;
@@ -125,50 +133,33 @@ $$;
 -- A number as a value of the type of the keys: of a UUID the first 8 bytes.
 CREATE FUNCTION spanner_internal.number_label(type oid, number numeric, upper boolean)
 RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE
 SET extra_float_digits = 0
-AS $$
-DECLARE
-  day numeric := 86400;
-BEGIN
-  IF number IN ('NaN', 'Infinity', '-Infinity') THEN
-    RETURN CASE WHEN type IN ('float4'::regtype, 'float8'::regtype, 'numeric'::regtype)
-                THEN number::text ELSE lower(number::text) END;
-  END IF;
-  CASE type
-    WHEN 'bool'::regtype THEN
-      RETURN CASE WHEN number = 0 THEN 'f' ELSE 't' END;
-    WHEN 'date'::regtype THEN
-      RETURN ('1970-01-01'::date + div(number, day)::integer)::text;
-    WHEN 'time'::regtype THEN
-      RETURN CASE WHEN number >= day THEN '24:00:00'
-                  ELSE ('00:00'::time + number::float8 * interval '1 second')::text END;
-    WHEN 'timestamp'::regtype, 'timestamptz'::regtype THEN
-      DECLARE
-        t timestamp := '1970-01-01'::timestamp + div(number, day)::integer * interval '1 day'
-                       + mod(number, day)::float8 * interval '1 second';
-      BEGIN
-        RETURN CASE WHEN type = 'timestamp'::regtype THEN t::text
-                    ELSE (t AT TIME ZONE 'UTC')::text END;
-      END;
-    WHEN 'uuid'::regtype THEN
-      RETURN (lpad(to_hex((CASE WHEN number >= 9223372036854775808
-                                THEN number - 18446744073709551616 ELSE number END)::bigint),
-                   16, '0') || repeat(CASE WHEN upper THEN 'f' ELSE '0' END, 16))::uuid::text;
-    WHEN 'float4'::regtype, 'float8'::regtype THEN
-      RETURN number::float8::text;
-    WHEN 'numeric'::regtype THEN
-      IF abs(number) >= 1e20 THEN
-        RETURN number::float8::text;
-      END IF;
-      RETURN trim_scale(round(number, CASE WHEN abs(number) < 1 THEN 15
-        ELSE 15 - length(trunc(abs(number))::text) END))::text;
-    ELSE
-      RETURN number::text;
-  END CASE;
-END
-$$;
+RETURN CASE
+  WHEN type = ANY ('{float4,float8}'::regtype[])
+    OR type = 'numeric'::regtype AND abs(number) >= 1e20 THEN number::float8::text
+  WHEN type = 'numeric'::regtype
+    THEN trim_scale(round(number, CASE WHEN abs(number) < 1 THEN 15
+                                       ELSE 15 - length(trunc(abs(number))::text) END))::text
+  WHEN number IN ('NaN', 'Infinity', '-Infinity') THEN lower(number::text)
+  ELSE CASE type
+    WHEN 'bool'::regtype THEN CASE number WHEN 0 THEN 'f' ELSE 't' END
+    WHEN 'date'::regtype THEN ('1970-01-01'::date + div(number, 86400)::integer)::text
+    WHEN 'time'::regtype
+      THEN CASE WHEN number >= 86400 THEN '24:00:00'
+                ELSE ('00:00'::time + number::float8 * interval '1 second')::text END
+    WHEN 'timestamp'::regtype
+      THEN ('1970-01-01'::timestamp + make_interval(days => div(number, 86400)::integer,
+                                                    secs => mod(number, 86400)::float8))::text
+    WHEN 'timestamptz'::regtype
+      THEN (('1970-01-01'::timestamp + make_interval(days => div(number, 86400)::integer,
+                                                     secs => mod(number, 86400)::float8))
+            AT TIME ZONE 'UTC')::text
+    WHEN 'uuid'::regtype
+      THEN (lpad(to_hex((CASE WHEN number >= 9223372036854775808
+                              THEN number - 18446744073709551616 ELSE number END)::bigint),
+                 16, '0') || repeat(CASE WHEN upper THEN 'f' ELSE '0' END, 16))::uuid::text
+    ELSE number::text END END;
 
 -- Where there are few positions, each has a bucket.  If the sampled keys look as if they were
 -- spread over all values that have 15, 31, 53 or 63 bits, or over all UUIDs, those are the range: a

@@ -10,21 +10,14 @@ RETURNS spanner_internal.heatmap
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
   WITH sample AS MATERIALIZED (
-    SELECT s.type, n.number,
-           CASE WHEN s.key IS NULL OR s.type = 'uuid'::regtype THEN NULL
-                ELSE coalesce(r.rank, s.key) END COLLATE "C" AS code,
+    SELECT s.type, s.number,
+           CASE WHEN s.key IS NOT NULL THEN coalesce(r.rank, s.key) END COLLATE "C" AS code,
            coalesce(r.rank || s.key, s.key) COLLATE "C" AS key,
-           CASE WHEN n.number > '-Infinity' AND n.number < 'Infinity' THEN n.number END AS finite,
+           CASE WHEN s.number > '-Infinity' AND s.number < 'Infinity' THEN s.number END AS finite,
            s.place, s.label
       FROM spanner_internal.sample_keys(
              (k).relid, coalesce((k).indexid, 0), coalesce((k).column_name, ''), all_columns,
              coalesce((k).order_by, 'ctid'), (k).block_percent, (k).row_share) s
-     CROSS JOIN LATERAL (
-       SELECT CASE WHEN s.type = 'uuid'::regtype
-                   -- the first 8 bytes
-                   THEN mod(('x' || translate(left(s.key, 18), '-', ''))::bit(64)::bigint
-                            + 18446744073709551616, 18446744073709551616)
-                   ELSE s.number END AS number) n
      CROSS JOIN LATERAL (SELECT lpad(s.rank::text, 19, '0') AS rank) r),
   few AS MATERIALIZED (
     SELECT DISTINCT s.number, s.code
@@ -135,20 +128,6 @@ BEGIN
 END
 $$;
 
--- Refuse a number of buckets.
-CREATE FUNCTION spanner_internal.check_buckets(argument text, value integer, most integer)
-RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  IF value NOT BETWEEN 1 AND most THEN
-    RAISE invalid_parameter_value USING
-      MESSAGE = format('%s must be between 1 and %s', argument, most);
-  END IF;
-END
-$$;
-
 CREATE FUNCTION spanner.key_histogram(
   relation regclass, buckets integer DEFAULT 32, column_name name DEFAULT NULL,
   sample_rows integer DEFAULT 30000,
@@ -164,7 +143,7 @@ BEGIN
   IF relation IS NULL THEN
     RETURN;
   END IF;
-  PERFORM spanner_internal.check_buckets('buckets', buckets, 10000);
+  PERFORM spanner_internal.check_range('buckets', buckets, 10000);
   b := spanner_internal.fill_buckets(
     spanner_internal.plan_sample(relation, column_name, '', sample_rows), 1,
     coalesce(buckets, 32), false);
@@ -317,8 +296,8 @@ BEGIN
   IF relation IS NULL THEN
     RETURN NULL;
   END IF;
-  PERFORM spanner_internal.check_buckets('time_buckets', time_buckets, 400),
-          spanner_internal.check_buckets('key_buckets', key_buckets, 200);
+  PERFORM spanner_internal.check_range('time_buckets', time_buckets, 400),
+          spanner_internal.check_range('key_buckets', key_buckets, 200);
   k := spanner_internal.plan_sample(relation, column_name, order_by, sample_rows);
   IF order_by IS NULL AND k.relkind = 'p' THEN
     RAISE invalid_parameter_value USING

@@ -110,33 +110,39 @@ BEGIN ATOMIC
    ORDER BY i.relid, i.constraint_id IS NOT NULL, i.keys, i.indexid;
 END;
 
--- Foreign keys to a parent that rows are deleted with, or whose columns their own key contains.  A
--- parent of few rows, or whose name says that it holds types, is none: the rows would lie in as
--- many places.
+-- The foreign key to the parent that rows are deleted with, or whose columns their own key
+-- contains, if it is the only one and no row is without it.  A parent of few rows, or whose name
+-- says that it holds types, is none: the rows would lie in as many places.
 CREATE FUNCTION spanner_internal.list_parents(facts spanner_internal.advisor_facts)
 RETURNS TABLE (relid oid, conname name, parent oid, conkey smallint[], widened boolean,
-  key smallint[], by_key boolean, parents bigint)
+  key smallint[])
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100
 BEGIN ATOMIC
-  SELECT k.conrelid, k.conname, k.confrelid, k.conkey, NOT k.conkey <@ o.indkey,
-         k.conkey || ARRAY(SELECT v.attnum
-                             FROM unnest(o.indkey) WITH ORDINALITY v (attnum, n)
-                            WHERE v.attnum <> ALL (k.conkey) ORDER BY v.n),
-         x.indisprimary, count(*) OVER (PARTITION BY k.conrelid)
-    FROM pg_constraint k
-    JOIN pg_class c ON c.oid = k.confrelid
-    JOIN pg_index x ON x.indexrelid = k.conindid
-    JOIN unnest((facts).tables) t ON t.relid = k.conrelid
-    LEFT JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.is_btree AND NOT p.storing
-     AND NOT p.is_needed
-    LEFT JOIN spanner_internal.list_possible_keys(facts) u ON u.relid = t.relid
-   CROSS JOIN LATERAL (SELECT coalesce(p.indkey, u.key, '{}') AS indkey) o
-   WHERE (t.pkey IS NULL OR p.indexid IS NOT NULL)
-     AND k.contype = 'f' AND k.confrelid <> k.conrelid AND k.conparentid = 0
-     AND (k.confdeltype = 'c' OR k.conkey <@ o.indkey)
-     AND (c.reltuples BETWEEN 0 AND 99 AND t.rows >= 1000) IS NOT TRUE
-     AND c.relname !~* ('(^|_)(type|status|state|category|categorie|kind|role|level|country|'
-                        'countrie|currency|currencie|language|locale|priority|unit)s?(_|$)');
+  SELECT q.relid, q.conname, q.confrelid, q.conkey, NOT q.conkey <@ q.indkey,
+         q.conkey || ARRAY(SELECT v.attnum
+                             FROM unnest(q.indkey) WITH ORDINALITY v (attnum, n)
+                            WHERE v.attnum <> ALL (q.conkey) ORDER BY v.n)
+    FROM (
+      SELECT t.relid, k.conname, k.confrelid, k.conkey, o.indkey, x.indisprimary,
+             count(*) OVER (PARTITION BY t.relid) AS parents
+        FROM pg_constraint k
+        JOIN pg_class c ON c.oid = k.confrelid
+        JOIN pg_index x ON x.indexrelid = k.conindid
+        JOIN unnest((facts).tables) t ON t.relid = k.conrelid
+        LEFT JOIN unnest((facts).indexes) p ON p.indexid = t.pkey AND p.is_btree AND NOT p.storing
+         AND NOT p.is_needed
+        LEFT JOIN spanner_internal.list_possible_keys(facts) u ON u.relid = t.relid
+       CROSS JOIN LATERAL (SELECT coalesce(p.indkey, u.key, '{}') AS indkey) o
+       WHERE (t.pkey IS NULL OR p.indexid IS NOT NULL)
+         AND k.contype = 'f' AND k.confrelid <> k.conrelid AND k.conparentid = 0
+         AND (k.confdeltype = 'c' OR k.conkey <@ o.indkey)
+         AND (c.reltuples BETWEEN 0 AND 99 AND t.rows >= 1000) IS NOT TRUE
+         AND c.relname !~* ('(^|_)(type|status|state|category|categorie|kind|role|level|country|'
+                            'countrie|currency|currencie|language|locale|priority|unit)s?(_|$)')) q
+   WHERE q.indisprimary AND q.parents = 1
+     AND NOT EXISTS (SELECT FROM pg_attribute a
+                      WHERE a.attrelid = q.relid AND a.attnum = ANY (q.conkey)
+                        AND NOT a.attnotnull);
 END;
 
 -- Statements that drop the plain indexes of some columns, or of the first ones of them: a new key
@@ -269,11 +275,7 @@ BEGIN ATOMIC
       JOIN unnest((facts).tables) t ON t.relid = f.relid AND t.pkey IS NULL
        AND t.target = ANY ('{splits,spanner}')
       LEFT JOIN spanner_internal.list_possible_keys(facts) u ON u.relid = f.relid
-     WHERE f.by_key AND f.parents = 1
-       AND (u.key[1:cardinality(f.conkey)] @> f.conkey) IS NOT TRUE
-       AND NOT EXISTS (SELECT FROM pg_attribute a
-                        WHERE a.attrelid = f.relid AND a.attnum = ANY (f.conkey)
-                          AND NOT a.attnotnull))
+     WHERE (u.key[1:cardinality(f.conkey)] @> f.conkey) IS NOT TRUE)
   SELECT 'key_missing', t.relid, 0::oid, 0::int2, t.relname::text,
          'the table has no primary key' || CASE
            WHEN n.quoted IS NOT NULL AND f.fix IS NOT NULL
@@ -437,11 +439,7 @@ BEGIN ATOMIC
       FROM spanner_internal.list_parents(facts) f
       JOIN unnest((facts).tables) t ON t.relid = f.relid
       JOIN unnest((facts).indexes) p ON p.indexid = t.pkey
-     WHERE f.by_key AND f.parents = 1
-       AND NOT EXISTS (SELECT FROM pg_attribute a
-                        WHERE a.attrelid = f.relid AND a.attnum = ANY (f.conkey)
-                          AND NOT a.attnotnull)
-       AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = f.relid AND k.contype = 'f'
+     WHERE NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = f.relid AND k.contype = 'f'
                           AND p.indkey[1:cardinality(k.conkey)] @> k.conkey)
        AND NOT EXISTS (SELECT FROM unnest((facts).columns) c
                         WHERE c.relid = f.relid AND c.attnum = p.attnum AND c.source = 'shard')
@@ -722,10 +720,9 @@ BEGIN ATOMIC
                format('ALTER TABLE %s ALTER COLUMN %s SET NO MAXVALUE', e.ident, e.quoted)
              WHEN e.ends < e.widest
                THEN format('ALTER SEQUENCE %s NO MAXVALUE', e.seqid::regclass)
-             WHEN NOT spanner_internal.is_type_used(e.relid, e.attnum) THEN
-               format('ALTER TABLE %s ALTER COLUMN %s TYPE bigint', e.ident, e.quoted)
-               || CASE WHEN e.identity
-                       THEN '' ELSE format('; ALTER SEQUENCE %s AS bigint', e.seqid::regclass) END
+             ELSE spanner_internal.widened_column(e.relid, e.attnum)
+                  || CASE WHEN e.identity THEN ''
+                          ELSE format('; ALTER SEQUENCE %s AS bigint', e.seqid::regclass) END
              END AS fix) f
    WHERE e.percent >= 75
    UNION ALL
@@ -739,8 +736,8 @@ BEGIN ATOMIC
     JOIN unnest((facts).tables) t ON t.relid = c.relid AND t.pkey_attnum = c.attnum
    CROSS JOIN LATERAL (
      SELECT spanner_internal.largest_integer(spanner_internal.integer_bits(c.type)) AS widest) u
-   CROSS JOIN LATERAL (SELECT CASE WHEN NOT spanner_internal.is_type_used(c.relid, c.attnum) THEN
-           format('ALTER TABLE %s ALTER COLUMN %s TYPE bigint', c.ident, c.quoted) END AS fix) f
+   CROSS JOIN LATERAL (
+     SELECT spanner_internal.widened_column(c.relid, c.attnum) AS fix OFFSET 0) f
    WHERE c.source IS NULL AND NOT c.is_reference AND c.type = ANY ('{int2,int4}'::regtype[])
      AND c.largest >= 0.75 * u.widest);
 END;

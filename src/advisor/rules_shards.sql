@@ -132,25 +132,22 @@ BEGIN ATOMIC
    WHERE c.source = 'random' AND 'random' = ANY (c.calls)
      AND c.type = ANY ('{int2,int4,int8,numeric,float8}'::regtype[])
    UNION ALL
-  -- Keys that begin with a shard column of one shard.
-  SELECT 'shard_count_small', s.relid, s.pkey, s.attnum, s.name::text,
-         format('%s shard spreads nothing', s.shards)
-           || CASE WHEN s.reshard IS NULL THEN '; decide how to make the column anew' ELSE '' END,
-         s.reshard
-    FROM spanner_internal.shard_columns(facts, 16) s
-   WHERE s.shards < 2 AND s.pkey_attnum = s.attnum
-   UNION ALL
-  -- Shards smaller than a page of the index.  A read in the order of the key visits each shard, and
-  -- so more pages than if it read the whole index.
-  SELECT 'shard_count_large', s.relid, s.pkey, s.attnum, s.name::text,
-         format('%s shards for about %s rows, read %s times through the key: a read in order of '
-                'time visits all of them',
-                s.shards, s.rows, coalesce(pg_stat_get_numscans(s.pkey), 0))
+  -- Keys that begin with a shard column of one shard, or of shards smaller than a page of the
+  -- index: a read in the order of the key visits each shard, and so more pages than if it read the
+  -- whole index.
+  SELECT r.rule, s.relid, s.pkey, s.attnum, s.name::text,
+         format(r.finding, s.shards, s.rows, coalesce(pg_stat_get_numscans(s.pkey), 0))
          || CASE WHEN s.reshard IS NULL THEN '; decide how to make the column anew' ELSE '' END,
          s.reshard
     FROM spanner_internal.shard_columns(facts, 16) s
+    JOIN (VALUES
+      (true, 'shard_count_small', '%s shard spreads nothing'),
+      (false, 'shard_count_large', '%s shards for about %s rows, read %s times through the key: a '
+                                   'read in order of time visits all of them'))
+      r (is_small, rule, finding) ON r.is_small = (s.shards < 2)
    WHERE s.pkey_attnum = s.attnum
-     AND (s.shards > 16384 OR s.shards > 64 AND s.rows >= 1000 AND s.shards * 100 > s.rows)
+     AND (s.shards < 2 OR s.shards > 16384
+          OR s.shards > 64 AND s.rows >= 1000 AND s.shards * 100 > s.rows)
    UNION ALL
   -- A first column of a longer key, one value of which has very many rows or bytes. Cassandra's
   -- partition key may have several columns.  So a second column that is a hash or a bucket divides

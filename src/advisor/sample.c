@@ -81,6 +81,12 @@
 	" WHEN " value " OPERATOR(pg_catalog.>=) '1e300' AND " value " OPERATOR(pg_catalog.<) 'NaN' THEN 'Infinity'" \
 	" ELSE CAST(" value " AS pg_catalog.numeric) END"
 
+/* The first 8 bytes of a UUID, without a sign. */
+#define SK_UUID_NUMBER \
+	"pg_catalog.mod(CAST(CAST(CAST(pg_catalog.concat('x', pg_catalog.translate(pg_catalog.left(" \
+	"CAST($1 AS pg_catalog.text), 18), '-', '')) AS pg_catalog.bit(64)) AS pg_catalog.int8) AS pg_catalog.numeric)" \
+	" OPERATOR(pg_catalog.+) 18446744073709551616, 18446744073709551616)"
+
 PG_FUNCTION_INFO_V1(spanner_is_free);
 PG_FUNCTION_INFO_V1(spanner_first_values);
 PG_FUNCTION_INFO_V1(spanner_sample_keys);
@@ -468,7 +474,7 @@ add_key(StringInfo text, Oid type, int columns)
 		{TIMEOID, "pg_catalog.extract('epoch', $1)", NULL},
 		{TIMESTAMPOID, "pg_catalog.extract('epoch', $1)", NULL},
 		{TIMESTAMPTZOID, "pg_catalog.extract('epoch', $1)", NULL},
-		{UUIDOID, NULL, "CAST($1 AS pg_catalog.text)"},
+		{UUIDOID, SK_UUID_NUMBER, NULL},
 		{TEXTOID, NULL, "pg_catalog.left($1, " SK_KEY_LENGTH ")"},
 		{VARCHAROID, NULL, "pg_catalog.left(CAST($1 AS pg_catalog.text), " SK_KEY_LENGTH ")"},
 		{BPCHAROID, NULL, "pg_catalog.left(CAST($1 AS pg_catalog.text), " SK_KEY_LENGTH ")"},

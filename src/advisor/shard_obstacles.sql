@@ -22,46 +22,44 @@ SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_nestloop = on  -- it looks at one table, also where rules look at all
 AS $$
-DECLARE
-  t spanner_internal.shard_table;
 BEGIN
-  SELECT c.oid,
-         format('%I.%I', CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END,
-                c.relname),
-         c.relname, n.nspname, c.relowner, c.relkind = 'p',
-         p.indexrelid, i.relname, quote_ident(k.conname), l.key, l.columns,
-         a.attnum IS NOT NULL, coalesce(a.attnum = ANY (p.indkey::int2[]), false),
-         concat(l.include, w.options, ' TABLESPACE ' || quote_ident(s.spcname)),
-         concat(l.include, w.options, ' USING INDEX TABLESPACE ' || quote_ident(s.spcname),
-                d.deferral),
-         d.deferral, p.indisreplident, obj_description(k.oid, 'pg_constraint')
-    INTO t
-    FROM pg_class c
-    JOIN pg_namespace n ON n.oid = c.relnamespace
-    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = column_name
-    LEFT JOIN pg_index p ON p.indrelid = c.oid AND p.indisprimary
-    LEFT JOIN pg_class i ON i.oid = p.indexrelid
-    LEFT JOIN pg_tablespace s ON s.oid = i.reltablespace
-    LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.conindid = p.indexrelid
-     AND k.contype = 'p'
-   CROSS JOIN LATERAL (
-     SELECT array_agg(o.attname ORDER BY u.n)
-            FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS key,
-            string_agg(quote_ident(o.attname), ', ' ORDER BY u.n)
-              FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS columns,
-            ' INCLUDE (' || string_agg(quote_ident(o.attname), ', ' ORDER BY u.n)
-                              FILTER (WHERE u.n > p.indnkeyatts) || ')' AS include
-       FROM unnest(p.indkey::int2[]) WITH ORDINALITY u (attnum, n)
-       JOIN pg_attribute o ON o.attrelid = c.oid AND o.attnum = u.attnum) l
-   CROSS JOIN LATERAL (SELECT ' WITH (' || string_agg(regexp_replace(o, '=(.*)', '=''\1'''), ', ')
-                       || ')' AS options
-                         FROM unnest(i.reloptions) o) w
-   CROSS JOIN LATERAL (
-     SELECT CASE WHEN NOT k.condeferrable THEN ''
-                 WHEN k.condeferred THEN ' DEFERRABLE INITIALLY DEFERRED'
-                 ELSE ' DEFERRABLE' END AS deferral) d
-   WHERE c.oid = relation;
-  RETURN t;
+  RETURN (
+    SELECT ROW(c.oid,
+           format('%I.%I', CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END,
+                  c.relname),
+           c.relname, n.nspname, c.relowner, c.relkind = 'p',
+           p.indexrelid, i.relname, quote_ident(k.conname), l.key, l.columns,
+           a.attnum IS NOT NULL, coalesce(a.attnum = ANY (p.indkey::int2[]), false),
+           concat(l.include, w.options, ' TABLESPACE ' || quote_ident(s.spcname)),
+           concat(l.include, w.options, ' USING INDEX TABLESPACE ' || quote_ident(s.spcname),
+                  d.deferral),
+           d.deferral, p.indisreplident,
+           obj_description(k.oid, 'pg_constraint'))::spanner_internal.shard_table
+      FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+      LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = column_name
+      LEFT JOIN pg_index p ON p.indrelid = c.oid AND p.indisprimary
+      LEFT JOIN pg_class i ON i.oid = p.indexrelid
+      LEFT JOIN pg_tablespace s ON s.oid = i.reltablespace
+      LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.conindid = p.indexrelid
+       AND k.contype = 'p'
+     CROSS JOIN LATERAL (
+       SELECT array_agg(o.attname ORDER BY u.n)
+              FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS key,
+              string_agg(quote_ident(o.attname), ', ' ORDER BY u.n)
+                FILTER (WHERE u.n <= p.indnkeyatts AND o.attname <> column_name) AS columns,
+              ' INCLUDE (' || spanner_internal.column_list(
+                c.oid, (p.indkey::int2[])[p.indnkeyatts:]) || ')' AS include
+         FROM unnest(p.indkey::int2[]) WITH ORDINALITY u (attnum, n)
+         JOIN pg_attribute o ON o.attrelid = c.oid AND o.attnum = u.attnum) l
+     CROSS JOIN LATERAL (SELECT ' WITH (' || string_agg(regexp_replace(o, '=(.*)', '=''\1'''), ', ')
+                         || ')' AS options
+                           FROM unnest(i.reloptions) o) w
+     CROSS JOIN LATERAL (
+       SELECT CASE WHEN NOT k.condeferrable THEN ''
+                   WHEN k.condeferred THEN ' DEFERRABLE INITIALLY DEFERRED'
+                   ELSE ' DEFERRABLE' END AS deferral) d
+     WHERE c.oid = relation);
 END
 $$;
 
@@ -69,19 +67,13 @@ $$;
 -- that is rewritten must have none.
 CREATE FUNCTION spanner_internal.list_row_type_users(relation oid)
 RETURNS SETOF text
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
+LANGUAGE sql STABLE PARALLEL SAFE
 SET enable_nestloop = on
-AS $$
-BEGIN
-  RETURN QUERY
-  WITH RECURSIVE part (oid) AS (
-    SELECT relation
-    UNION ALL
-    SELECT i.inhrelid FROM part p JOIN pg_inherits i ON i.inhparent = p.oid
-  ), used (type) AS (
-    SELECT c.reltype FROM part p JOIN pg_class c ON c.oid = p.oid AND c.relkind = 'r'
+BEGIN ATOMIC
+  WITH RECURSIVE used (type) AS (
+    SELECT c.reltype
+      FROM spanner_internal.list_parts(relation) p (oid)
+      JOIN pg_class c ON c.oid = p.oid AND c.relkind = 'r'
     UNION
     SELECT coalesce(c.reltype, d.objid)
       FROM used u
@@ -94,8 +86,7 @@ BEGIN
     JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid = u.type
      AND d.classid = 'pg_class'::regclass AND d.objsubid > 0
     JOIN pg_class c ON c.oid = d.objid AND c.relkind = ANY ('{r,p,m}');
-END
-$$;
+END;
 
 -- GROUP BY of the key alone may leave out the other columns, and relies on the key.
 CREATE FUNCTION spanner_internal.list_key_users(key_index oid)
@@ -148,8 +139,7 @@ END;
 -- be computed from, and what uses the table or its key and would fail.  The first row counts, those
 -- after it are not evaluated.  ALTER TABLE would drop indexes and constraints together with the
 -- column.
-CREATE FUNCTION spanner_internal.list_shard_obstacles(
-  relation oid, column_name name, keys name[], t spanner_internal.shard_table, shard_check oid)
+CREATE FUNCTION spanner_internal.list_shard_obstacles(relation oid, column_name name, keys name[])
 RETURNS SETOF spanner_internal.shard_obstacle
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -157,16 +147,18 @@ BEGIN ATOMIC
          format(o.detail, o.users), o.hint, o.warns
     FROM (SELECT keys IS NOT NULL AS is_added) s
     LEFT JOIN pg_class c ON c.oid = relation
+   CROSS JOIN LATERAL spanner_internal.read_shard_table(relation, column_name) t
+   CROSS JOIN LATERAL spanner_internal.shard_check(relation, column_name) y (shard_check)
    CROSS JOIN LATERAL (
-     SELECT shard_check IS NOT NULL
+     SELECT y.shard_check IS NOT NULL
             OR EXISTS (SELECT FROM pg_attribute a
                          JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
                         CROSS JOIN LATERAL spanner_internal.read_shard_key(d.adbin, d.adrelid) k
                         WHERE a.attrelid = c.oid AND a.attname = column_name
                           AND a.attgenerated <> '' AND num_nonnulls(k.keys, k.problem) > 0)
               AS is_shard,
-            (t).in_key OR s.is_added AS changes_key,
-            s.is_added AND NOT (t).has_column AS is_new OFFSET 0) x
+            t.in_key OR s.is_added AS changes_key,
+            s.is_added AND NOT t.has_column AS is_new OFFSET 0) x
    CROSS JOIN LATERAL (
      SELECT v.*, NULL AS users, NULL::name AS key, NULL AS type, false AS warns
        FROM (VALUES
@@ -184,22 +176,22 @@ BEGIN ATOMIC
           'A primary key does not spread the rows of its children.', 'Use partitions instead.'),
          (c.reloftype <> 0, 'wrong_object_type', 'table "%s" has the columns of a type', NULL,
           'Separate it from the type by ALTER TABLE ... NOT OF.'),
-         ((t).indexid IS NULL, 'object_not_in_prerequisite_state',
+         (t.indexid IS NULL, 'object_not_in_prerequisite_state',
           'table "%s" has no primary key', NULL, 'Add one with ALTER TABLE ... ADD PRIMARY KEY.'),
-         ((SELECT i.relam FROM pg_class i WHERE i.oid = (t).indexid) <> 403,
+         ((SELECT i.relam FROM pg_class i WHERE i.oid = t.indexid) <> 403,
           'feature_not_supported', 'primary key of table "%s" is not a B-tree', NULL,
           'Use one without WITHOUT OVERLAPS.'),
-         ((t).key IS NULL, 'object_not_in_prerequisite_state',
+         (t.key IS NULL, 'object_not_in_prerequisite_state',
           'primary key of table "%s" has no other column', NULL, 'Use another column_name.'),
-         ((t).has_column AND NOT x.is_shard AND s.is_added, 'duplicate_column',
+         (t.has_column AND NOT x.is_shard AND s.is_added, 'duplicate_column',
           'column "%2$s" of table "%1$s" already exists', NULL, 'Use another column_name.'),
-         ((t).has_column AND NOT x.is_shard, 'undefined_column',
+         (t.has_column AND NOT x.is_shard, 'undefined_column',
           'column "%2$s" of table "%1$s" is not a generated shard column', NULL,
           'The view spanner.shard_keys lists shard columns.'),
-         (NOT (t).has_column AND NOT s.is_added, 'undefined_column',
+         (NOT t.has_column AND NOT s.is_added, 'undefined_column',
           'column "%2$s" of table "%1$s" does not exist', NULL,
           'The view spanner.shard_keys lists shard columns.'),
-         (x.is_new AND (cardinality((t).key) >= 32 OR c.relnatts >= 1600), 'too_many_columns',
+         (x.is_new AND (cardinality(t.key) >= 32 OR c.relnatts >= 1600), 'too_many_columns',
           'table "%s" or its primary key cannot have another column', NULL,
           'Divide the table, or use a shorter key.'))
          v (found, code, message, detail, hint)
@@ -215,7 +207,7 @@ BEGIN ATOMIC
        LEFT JOIN pg_constraint k ON k.oid = d.objid AND d.classid = 'pg_constraint'::regclass
       CROSS JOIN LATERAL (SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS name) n
       WHERE a.attrelid = c.oid AND a.attname = column_name
-        AND (k.contype = ANY ('{p,n}') OR k.oid = shard_check) IS NOT TRUE
+        AND (k.contype = ANY ('{p,n}') OR k.oid = y.shard_check) IS NOT TRUE
      HAVING count(*) > 0
       UNION ALL
      SELECT true, 'invalid_parameter_value', 'there is no column to compute the shard from', NULL,
@@ -226,7 +218,7 @@ BEGIN ATOMIC
        FROM unnest(keys) WITH ORDINALITY k (name, n)
        LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = k.name
       CROSS JOIN LATERAL (VALUES
-        ((k.name = ANY ((t).key)) IS NOT TRUE, 'invalid_column_reference',
+        ((k.name = ANY (t.key)) IS NOT TRUE, 'invalid_column_reference',
          'column "%4$s" is not in the primary key of table "%1$s"',
          'With a shard made of other columns, the primary key would not keep its own columns '
          'unique.', 'Name columns of the primary key.'),
@@ -257,9 +249,9 @@ BEGIN ATOMIC
             SELECT string_agg(format('%I of table %s', f.conname, f.conrelid::regclass), ', '
                               ORDER BY f.conname COLLATE "C")
               FROM pg_depend d
-              JOIN pg_constraint f ON f.oid = d.objid AND f.conindid = (t).indexid
+              JOIN pg_constraint f ON f.oid = d.objid AND f.conindid = t.indexid
                AND f.contype = 'f' AND f.conparentid = 0
-             WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = (t).indexid
+             WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = t.indexid
                AND d.classid = 'pg_constraint'::regclass) END,
           'dependent_objects_still_exist', 'foreign keys refer to the primary key of table "%s"',
           'These are: %s.',
@@ -270,7 +262,7 @@ BEGIN ATOMIC
                ELSE 'Drop them, and add them again afterwards.' END, true),
          (CASE WHEN x.changes_key THEN (
             SELECT string_agg(u, ', ' ORDER BY u COLLATE "C")
-              FROM spanner_internal.list_key_users((t).indexid) u) END,
+              FROM spanner_internal.list_key_users(t.indexid) u) END,
           'dependent_objects_still_exist', 'queries rely on the primary key of table "%s"',
           'These are: %s.', 'Drop them, and create them again afterwards with all columns that '
           'they read in GROUP BY.', true),
@@ -305,21 +297,18 @@ SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_nestloop = on
 AS $$
-DECLARE
-  t spanner_internal.shard_table := spanner_internal.read_shard_table(relation, column_name);
-  shard_check oid := spanner_internal.shard_check(relation, column_name);
 BEGIN
-  RETURN (SELECT o
-            FROM spanner_internal.list_shard_obstacles(relation, column_name, keys, t,
-                                                       shard_check) o);
+  RETURN (SELECT o FROM spanner_internal.list_shard_obstacles(relation, column_name, keys) o);
 END
 $$;
 
 -- The columns that spanner.add_shard_key would hash, NULL if it would refuse the table.
-CREATE FUNCTION spanner_internal.shardable_key(relation oid, column_name name DEFAULT 'shard_id')
+CREATE FUNCTION spanner_internal.shardable_key(relation oid)
 RETURNS name[]
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT (t).key FROM spanner_internal.read_shard_table($1, $2) t
-   WHERE (spanner_internal.find_shard_obstacle($1, $2, coalesce((t).key, '{}'))).code IS NULL;
+  SELECT t.key
+    FROM spanner_internal.read_shard_table(relation, 'shard_id') t
+   WHERE (spanner_internal.find_shard_obstacle(relation, 'shard_id',
+                                               coalesce(t.key, '{}'))).code IS NULL;
 END;

@@ -85,12 +85,10 @@ BEGIN
     format('COMMENT ON INDEX %I.%s IS ', t.nspname, t.key_name)
       || quote_literal(obj_description(t.indexid, 'pg_class'))], NULL)
     -- indexes of partitions get new names; DEFAULT is the primary key
-    || ARRAY(SELECT format('ALTER TABLE %I.%I REPLICA IDENTITY DEFAULT', n.nspname, c.relname)
+    || ARRAY(SELECT format('ALTER TABLE %s REPLICA IDENTITY DEFAULT', p::regclass)
                FROM spanner_internal.list_parts(t.relid) p
                JOIN pg_index i ON i.indrelid = p AND i.indisprimary AND i.indisreplident
                 AND p <> t.relid
-               JOIN pg_class c ON c.oid = p
-               JOIN pg_namespace n ON n.oid = c.relnamespace
               ORDER BY 1)
     || ARRAY(SELECT x.statement
                FROM pg_attribute a
@@ -99,8 +97,7 @@ BEGIN
                        || quote_literal(col_description(a.attrelid, a.attnum))
                 UNION ALL
                 SELECT format('GRANT %s (%I) ON TABLE %s TO %s%s', g.privilege_type, a.attname,
-                              t.ident, CASE WHEN g.grantee = 0 THEN 'PUBLIC'
-                                            ELSE quote_ident(pg_get_userbyid(g.grantee)) END,
+                              t.ident, coalesce(nullif(g.grantee, 0)::regrole::text, 'PUBLIC'),
                               CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
                   FROM aclexplode(a.attacl) g) x (statement)
               WHERE a.attrelid = t.relid AND a.attname = column_name
@@ -261,23 +258,20 @@ DECLARE
   dropped text := CASE WHEN t.has_column THEN format('DROP COLUMN %I', column_name) END;
   new_index name := coalesce(known_index, spanner_internal.new_index_name(t.nspname, t.index_name,
                                                                          suffix));
-  statements text[];
 BEGIN
-  IF t.is_partitioned OR t.has_column AND added IS NOT NULL THEN
-    statements := kept || spanner_internal.alter_table_statements(t,
-      'DROP CONSTRAINT ' || t.key_name, dropped, added,
-      format('ADD CONSTRAINT %s PRIMARY KEY (%s)%s', t.key_name, columns, t.constraint_tail));
-  ELSE
-    statements := array_remove(
-      format('ALTER TABLE %s ', t.ident) || added || kept
-      || CASE WHEN known_index IS NULL
-              THEN format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%s)%s',
-                          new_index, t.ident, columns, t.index_tail) END, NULL)
-      || spanner_internal.alter_table_statements(t, 'DROP CONSTRAINT ' || t.key_name, dropped,
-           format('ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s', t.key_name, new_index,
-                  t.deferral));
-  END IF;
-  RETURN spanner_internal.stop_filling(t, column_name) || statements
+  RETURN spanner_internal.stop_filling(t, column_name)
+    || CASE WHEN t.is_partitioned OR t.has_column AND added IS NOT NULL
+         THEN kept || spanner_internal.alter_table_statements(t,
+           'DROP CONSTRAINT ' || t.key_name, dropped, added,
+           format('ADD CONSTRAINT %s PRIMARY KEY (%s)%s', t.key_name, columns, t.constraint_tail))
+         ELSE array_remove(
+           format('ALTER TABLE %s ', t.ident) || added || kept
+           || CASE WHEN known_index IS NULL
+                   THEN format('CREATE UNIQUE INDEX /* CONCURRENTLY */ %I ON %s USING btree (%s)%s',
+                               new_index, t.ident, columns, t.index_tail) END, NULL)
+           || spanner_internal.alter_table_statements(t, 'DROP CONSTRAINT ' || t.key_name, dropped,
+                format('ADD CONSTRAINT %s PRIMARY KEY USING INDEX %I%s', t.key_name, new_index,
+                       t.deferral)) END
     || spanner_internal.keep_properties(t, CASE WHEN added IS NOT NULL THEN column_name END);
 END
 $$;
