@@ -213,10 +213,9 @@ BEGIN ATOMIC
     FROM pg_depend d
     JOIN pg_sequence s ON s.seqrelid = d.objid
     JOIN pg_class c ON c.oid = s.seqrelid
-    JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-   CROSS JOIN LATERAL (
-     SELECT format('%I.%I', n.nspname, spanner_internal.split_name(c.relname, '_new'))) t (new_name)
+   CROSS JOIN LATERAL format('%s.%I', c.relnamespace::regnamespace,
+                             spanner_internal.split_name(c.relname, '_new')) t (new_name)
    WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
      AND d.refobjid = relation AND d.deptype = ANY ('{a,i}');
 END;
@@ -226,7 +225,7 @@ END;
 CREATE FUNCTION spanner_internal.adoption_objects(
   relation regclass,
   target text,
-  nspname name,
+  part text,
   child name,
   OUT class regclass,
   OUT made oid,
@@ -244,7 +243,7 @@ BEGIN ATOMIC
    WHERE i.indrelid = relation AND NOT i.indisunique AND i.indisvalid AND NOT i.indisexclusion
   UNION ALL
   SELECT 'pg_trigger', t.oid, t.tgname, ARRAY[
-           format('DROP TRIGGER %I ON %I.%I', t.tgname, nspname, child),
+           format('DROP TRIGGER %I ON %s', t.tgname, part),
            pg_get_triggerdef(t.oid),
            CASE WHEN t.tgenabled <> 'O'
                 THEN format('ALTER TABLE %s %s TRIGGER %I', target,
@@ -254,14 +253,14 @@ BEGIN ATOMIC
    WHERE t.tgrelid = relation AND NOT t.tgisinternal
   UNION ALL
   SELECT 'pg_statistic_ext', s.oid, s.stxname, ARRAY[
-           format('ALTER STATISTICS %I.%I RENAME TO %I', n.nspname, s.stxname,
+           format('ALTER STATISTICS %s RENAME TO %I', i.identity,
                   spanner_internal.split_index_name(child, s.stxname)),
            pg_get_statisticsobjdef(s.oid),
-           format('ALTER STATISTICS %I.%I SET STATISTICS ', n.nspname, s.stxname)
+           format('ALTER STATISTICS %s SET STATISTICS ', i.identity)
            || nullif(s.stxstattarget, -1)]
     FROM pg_statistic_ext s
     JOIN pg_class c ON c.oid = s.stxrelid AND c.relowner = s.stxowner
-    JOIN pg_namespace n ON n.oid = s.stxnamespace
+   CROSS JOIN LATERAL pg_identify_object('pg_statistic_ext'::regclass, s.oid, 0) i
    WHERE s.stxrelid = relation
   UNION ALL
   SELECT 'pg_policy', p.oid, p.polname, ARRAY[
@@ -287,10 +286,9 @@ SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
 AS $$
   WITH t AS (
-    SELECT c.*, n.nspname, p.name AS child, format('%I.%I', n.nspname, c.relname) AS target,
-           format('%I.%I', n.nspname, p.name) AS part
+    SELECT c.*, p.name AS child, relation::text AS target,
+           format('%s.%I', c.relnamespace::regnamespace, p.name) AS part
       FROM pg_class c
-      JOIN pg_namespace n ON n.oid = c.relnamespace
      CROSS JOIN LATERAL spanner_internal.split_name(c.relname, '_p0') p (name)
      WHERE c.oid = relation),
   step (place, class, made, name, commands) AS (
@@ -336,7 +334,7 @@ AS $$
     UNION ALL
     SELECT 5, o.*
       FROM t
-     CROSS JOIN LATERAL spanner_internal.adoption_objects(relation, target, nspname, child) o)
+     CROSS JOIN LATERAL spanner_internal.adoption_objects(relation, target, part, child) o)
   SELECT c.command
     FROM step s
    CROSS JOIN LATERAL pg_identify_object(s.class, s.made, 0) i

@@ -13,14 +13,11 @@
 CREATE FUNCTION spanner_internal.copy_name(relation regclass, server name)
 RETURNS name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
-BEGIN ATOMIC
-  SELECT 'spanner_copy_' || left(md5(format('%I %I.%I %I', current_database(), n.nspname,
-                                            c.relname, server)), 12)
-    FROM pg_class c
-    JOIN pg_namespace n ON n.oid = c.relnamespace
-   WHERE c.oid = relation;
-END;
+AS $$
+  SELECT 'spanner_copy_' || left(md5(format('%I %s %I', current_database(), relation, server)), 12)
+$$;
 
 -- Where a query may need the rows of small tables.
 CREATE FUNCTION spanner_internal.servers_with_splits()

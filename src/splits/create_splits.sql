@@ -26,46 +26,36 @@ CREATE FUNCTION spanner_internal.split_values(
   OUT shards integer,
   OUT keys text[],
   OUT is_uuid boolean)
-LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 SET quote_all_identifiers = off
-AS $$
-DECLARE
-  key record := spanner_internal.split_column(relation);
-  label text;
-  call text[];
-BEGIN
-  IF key.name IS NULL THEN
-    call := regexp_match(key.expression, '^spanner\.shard_id\(([0-9]+), ');
-    shards := call[1]::integer;
-    RETURN;
-  END IF;
-  SELECT s.bits, l.label INTO bits, label
-    FROM pg_attrdef a
-    JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = a.oid
-                    AND d.refclassid = 'pg_class'::regclass
-    JOIN pg_seclabel l ON l.provider = 'spanner_keys' AND l.classoid = d.refclassid
-                      AND l.objoid = d.refobjid AND l.objsubid = 0
-   CROSS JOIN LATERAL spanner_internal.describe_sequence(l.objoid) s
-   WHERE a.adrelid = relation AND a.adnum = key.attnum
-     AND s.kind = ANY ('{bit_reversed_positive,striped}');
-  IF label ~ '^striped' THEN
-    stripes := coalesce(substring(label, 'stripes *= *([0-9]+)')::integer,
-                        1 << least(6, bits - 1));
-  END IF;
-  SELECT k.shards, k.keys INTO shards, keys
-    FROM spanner.shard_keys k
-    JOIN pg_namespace n ON n.nspname = k.schemaname
-    JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = k.tablename
-   WHERE c.oid = relation AND k.name = key.name AND k.shards IS NOT NULL;
-  is_uuid := key.type = 'uuid'::regtype OR EXISTS (
-    SELECT FROM pg_attrdef a
-     WHERE a.adrelid = relation AND a.adnum = key.attnum
-       AND pg_get_expr(a.adbin, a.adrelid)
-           ~ '\m(generate_uuid|gen_random_uuid|uuid_generate_v4|uuidv4|md5)\('
-       AND key.typename = ANY ('{text,character varying,character}'));
-END
-$$;
+BEGIN ATOMIC
+  SELECT s.bits, s.stripes, k.shards, CASE WHEN c.name IS NOT NULL THEN k.keys END,
+         c.type = 'uuid'::regtype OR EXISTS (
+           SELECT FROM pg_attrdef a
+            WHERE a.adrelid = relation AND a.adnum = c.attnum
+              AND pg_get_expr(a.adbin, a.adrelid)
+                  ~ '\m(generate_uuid|gen_random_uuid|uuid_generate_v4|uuidv4|md5)\('
+              AND c.typename = ANY ('{text,character varying,character}'))
+    FROM spanner_internal.split_column(relation) c
+    LEFT JOIN LATERAL (
+      SELECT d.bits, CASE WHEN l.label ~ '^striped'
+                          THEN coalesce(substring(l.label, 'stripes *= *([0-9]+)')::integer,
+                                        1 << least(6, d.bits - 1)) END AS stripes
+        FROM pg_attrdef a
+        JOIN pg_depend p ON p.classid = 'pg_attrdef'::regclass AND p.objid = a.oid
+                        AND p.refclassid = 'pg_class'::regclass
+        JOIN pg_seclabel l ON l.provider = 'spanner_keys' AND l.classoid = p.refclassid
+                          AND l.objoid = p.refobjid AND l.objsubid = 0
+       CROSS JOIN LATERAL spanner_internal.describe_sequence(l.objoid) d
+       WHERE a.adrelid = relation AND a.adnum = c.attnum
+         AND d.kind = ANY ('{bit_reversed_positive,striped}')) s ON true
+    -- an expression has no name
+    LEFT JOIN LATERAL (
+      SELECT v.shards, v.keys
+        FROM spanner.shard_keys v
+       WHERE spanner_internal.find_relation(v.schemaname, v.tablename) = relation
+         AND v.name IS NOT DISTINCT FROM c.name AND v.shards IS NOT NULL) k ON true;
+END;
 
 -- The columns that identify a row, which are the primary key on each server: those that are named,
 -- or else a guess, NULL if there is none.  The table here cannot have a unique index to show them.
@@ -211,14 +201,12 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
   SELECT x.command
     FROM pg_class c
-    JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_partitioned_table t ON t.partrelid = c.oid
    CROSS JOIN generate_series(0, cardinality(points)) i
+   CROSS JOIN LATERAL format('%s.%I', c.relnamespace::regnamespace,
+                             spanner_internal.split_name(c.relname, '_p' || i)) p (name)
    CROSS JOIN LATERAL (
-     SELECT format('%I.%I', n.nspname, spanner_internal.split_name(c.relname, '_p' || i))) p (name)
-   CROSS JOIN LATERAL (
-     SELECT format('CREATE TABLE %s PARTITION OF %I.%I%s FOR VALUES FROM %s TO %s', p.name,
-                   n.nspname, c.relname,
+     SELECT format('CREATE TABLE %s PARTITION OF %s%s FOR VALUES FROM %s TO %s', p.name, relation,
                    (SELECT format(' (PRIMARY KEY (%s))',
                                   string_agg(quote_ident(k.name), ', ' ORDER BY k.n))
                       FROM unnest(key) WITH ORDINALITY k (name, n)

@@ -42,19 +42,19 @@ GRANT SELECT ON spanner_internal.split_server TO PUBLIC;
 CREATE FUNCTION spanner_internal.move_obstacle(relation oid)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
-BEGIN ATOMIC
+AS $$
   SELECT CASE WHEN c.relrowsecurity THEN 'It has row-level security.'
               ELSE 'These foreign keys refer to it: ' || (
-                SELECT string_agg(format('%I of table %I.%I', k.conname, n.nspname, r.relname),
-                                  ', ' ORDER BY n.nspname, r.relname, k.conname)
+                SELECT string_agg(f.text, ', ' ORDER BY f.text COLLATE "C")
                   FROM pg_constraint k
-                  JOIN pg_class r ON r.oid = k.conrelid
-                  JOIN pg_namespace n ON n.oid = r.relnamespace
+                 CROSS JOIN LATERAL format('%I of table %s', k.conname, k.conrelid::regclass)
+                       f (text)
                  WHERE k.contype = 'f' AND k.confrelid = relation) || '.' END
     FROM pg_class c
-   WHERE c.oid = relation;
-END;
+   WHERE c.oid = relation
+$$;
 
 -- After a crash only the last ANALYZE is known of the rows; without one they are guessed.
 CREATE VIEW spanner_internal.split_tables AS

@@ -338,10 +338,9 @@ BEGIN ATOMIC
     JOIN pg_class t ON t.oid = i.indrelid
    WHERE i.indrelid = relation
   UNION ALL
-  SELECT format('ALTER STATISTICS %I.%I RENAME TO %I', n.nspname, s.stxname,
+  SELECT format('ALTER STATISTICS %s.%I RENAME TO %I', s.stxnamespace::regnamespace, s.stxname,
                 spanner_internal.split_index_name(new_name, s.stxname))
     FROM pg_statistic_ext s
-    JOIN pg_namespace n ON n.oid = s.stxnamespace
    WHERE s.stxrelid = relation
   UNION ALL
   SELECT format('ALTER TABLE %s RENAME TO %I', relation, new_name);
@@ -468,14 +467,12 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   m spanner.split_record;
-  command text;
 BEGIN
   SELECT * INTO STRICT m FROM spanner_internal.own_record r WHERE r.move = end_swap.move;
   PERFORM spanner_internal.check_split_server(m.parent, m.target);
-  FOREACH command IN ARRAY ARRAY(SELECT spanner_internal.swap_commands(m))
-  LOOP
-    PERFORM spanner_internal.run_as_owner(m.parent, command);
-  END LOOP;
+  -- all are made before the first one runs
+  PERFORM spanner_internal.run_as_owner(m.parent, c)
+     FROM unnest(ARRAY(SELECT spanner_internal.swap_commands(m))) c;
   UPDATE spanner_internal.own_record r SET swapped = true WHERE r.move = end_swap.move;
 END
 $$;

@@ -8,7 +8,7 @@
 CREATE FUNCTION spanner_internal.role_clause(role oid)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-RETURN CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END;
+RETURN CASE role WHEN 0 THEN 'PUBLIC' ELSE role::regrole::text END;
 
 -- Behind ALTER TABLE and a name, this gives columns the statistics targets and n_distinct of a
 -- table.  What ANALYZE finds of all partitions has a setting of its own.  Some builds of the server

@@ -30,6 +30,7 @@ typedef struct Server
 	PGconn	   *conn;
 	int64		until;			/* a time that overrides how long answers may
 								 * take, or 0 */
+	struct Server *next;
 } Server;
 
 /* Options of the command line. */
@@ -48,10 +49,10 @@ typedef struct Options
 	const char *connection;
 	int			tries;			/* of what may pass by itself */
 	int			prompt;			/* -1 never, 0 if needed, 1 first */
+	int			here_first;		/* these are set by getopt_long() */
+	int			splits_only;
 	bool		dry_run;
 	bool		yes;
-	bool		here_first;
-	bool		splits_only;
 } Options;
 
 /* A move, as the record here has it; texts are NULL where the record has no value. */

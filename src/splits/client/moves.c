@@ -178,8 +178,8 @@ static bool
 swap_command(Server *session, const char *sql, int count, const char *const *args)
 {
 	PGresult   *result = try_query(session, sql, count, args);
-	ExecStatusType status = result ? PQresultStatus(result) : PGRES_FATAL_ERROR;
-	const char *code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+	ExecStatusType status = PQresultStatus(result);
+	const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 
 	if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK)
 	{
@@ -264,9 +264,9 @@ drop_moved(Move *m, const char *moved)
 		return;
 	}
 	result = try_query(m->from, "SELECT spanner_internal.drop_recorded($1)", ARGS(m->move));
-	if (result == NULL || PQresultStatus(result) != PGRES_TUPLES_OK)
+	if (PQresultStatus(result) != PGRES_TUPLES_OK)
 	{
-		const char *code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+		const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 
 		if (code == NULL || strcmp(code, "2BP01") != 0)
 			fail_after(m->from, result);

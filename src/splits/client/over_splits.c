@@ -98,7 +98,7 @@ check_unused(Move *m)
 
 	PQclear(query(m->to, "BEGIN", NO_ARGS));
 	result = try_query(m->to, "SELECT spanner_internal.drop_recorded($1)", ARGS(m->move));
-	code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+	code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 	if (code != NULL && strcmp(code, "2BP01") == 0)
 		fail_with(EXIT_FAILED, PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL),
 				  "Drop them first, foreign keys with \"spanner_splits run TABLE 'ALTER TABLE {} DROP CONSTRAINT IF EXISTS NAME' --splits-only\".",

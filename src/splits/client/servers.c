@@ -24,8 +24,7 @@
 
 Server		here;
 
-static Server *servers[256];
-static int	server_count = 0;
+static Server *servers;
 static PQconninfoOption * here_options;
 static char *here_password;
 
@@ -289,19 +288,18 @@ connect_server(Server *server)
 Server *
 find_server(const char *name)
 {
-	Server	   *server = NULL;
+	Server	   *server = servers;
 
 	if (name == NULL)
 		return &here;
-	for (int i = 0; i < server_count; i++)
-		if (strcmp(servers[i]->name, name) == 0)
-			server = servers[i];
+	while (server != NULL && strcmp(server->name, name) != 0)
+		server = server->next;
 	if (server == NULL)
 	{
-		if (server_count == lengthof(servers))
-			fail("too many servers");
-		server = servers[server_count++] = pg_malloc0(sizeof(Server));
+		server = pg_malloc0(sizeof(Server));
 		server->name = pg_strdup(name);
+		server->next = servers;
+		servers = server;
 	}
 	if (server->conn == NULL)
 	{
@@ -399,7 +397,7 @@ query_once(Server *server, const char *sql, int count, const char *const *args)
 static bool
 is_locked_out(PGresult * result)
 {
-	const char *code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+	const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 
 	return code != NULL && strcmp(code, "55P03") == 0;
 }
@@ -427,9 +425,9 @@ try_query(Server *server, const char *sql, int count, const char *const *args)
 void
 report_failure(Server *server, PGresult * result)
 {
-	const char *primary = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
-	const char *detail = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL) : NULL;
-	const char *hint = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_HINT) : NULL;
+	const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+	const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+	const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
 
 	if (primary == NULL)
 		primary = result == NULL ? "the server has not answered in time" : PQerrorMessage(server->conn);
@@ -455,8 +453,7 @@ query(Server *server, const char *sql, int count, const char *const *args)
 {
 	PGresult   *result = try_query(server, sql, count, args);
 
-	if (result != NULL && (PQresultStatus(result) == PGRES_TUPLES_OK ||
-						   PQresultStatus(result) == PGRES_COMMAND_OK))
+	if (PQresultStatus(result) == PGRES_TUPLES_OK || PQresultStatus(result) == PGRES_COMMAND_OK)
 		return result;
 	fail_after(server, result);
 }

@@ -24,7 +24,7 @@ static struct option long_options[] = {
 	{"connection", required_argument, NULL, 2},
 	{"dbname", required_argument, NULL, 'd'},
 	{"dry-run", no_argument, NULL, 'n'},
-	{"here-first", no_argument, NULL, 3},
+	{"here-first", no_argument, &options.here_first, 1},
 	{"host", required_argument, NULL, 'h'},
 	{"key", required_argument, NULL, 9},
 	{"no-password", no_argument, NULL, 'w'},
@@ -32,7 +32,7 @@ static struct option long_options[] = {
 	{"port", required_argument, NULL, 'p'},
 	{"servers", required_argument, NULL, 4},
 	{"splits", required_argument, NULL, 5},
-	{"splits-only", no_argument, NULL, 6},
+	{"splits-only", no_argument, &options.splits_only, 1},
 	{"to", required_argument, NULL, 7},
 	{"tries", required_argument, NULL, 10},
 	{"username", required_argument, NULL, 'U'},
@@ -107,11 +107,7 @@ read_options(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "d:h:np:U:wWy", long_options, NULL)) != -1)
 		switch (c)
 		{
-			case 3:
-				options.here_first = true;
-				break;
-			case 6:
-				options.splits_only = true;
+			case 0:
 				break;
 			case 10:
 				if (!option_parse_int(optarg, "--tries", 1, INT_MAX, &options.tries))

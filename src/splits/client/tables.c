@@ -17,7 +17,6 @@
 
 #include "client.h"
 
-static char *find_table(Server *server, const char *schemaname, const char *name);
 static void demand(Server *server, const char *message, const char *hint,
 				   const char *sql, int count, const char *const *args);
 static void check_source(Move *m);
@@ -38,16 +37,6 @@ static void await_copy(Move *m);
 static bool has_slot(Move *m);
 static char *copy_state(Move *m);
 static void restart_copy(Move *m);
-
-/* The OID of a plain or partitioned table, NULL if there is none of that name. */
-static char *
-find_table(Server *server, const char *schemaname, const char *name)
-{
-	return query_value(server,
-					   "SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace\n"
-					   " WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind = ANY ('{r,p}')",
-					   ARGS(schemaname, name));
-}
 
 /* What must be true on a server, or the end. */
 static void
@@ -76,8 +65,7 @@ check_owner_there(Server *server, const char *parent, const char *schemaname, co
 	if (owner == NULL)
 		return;
 	other = query_value(server, "SELECT pg_get_userbyid(c.relowner) FROM pg_class c\n"
-						"  JOIN pg_namespace n ON n.oid = c.relnamespace\n"
-						" WHERE n.nspname = $1 AND c.relname = $2 AND pg_get_userbyid(c.relowner) <> $3\n"
+						" WHERE c.oid = spanner_internal.find_relation($1, $2) AND pg_get_userbyid(c.relowner) <> $3\n"
 						"   AND NOT EXISTS (SELECT FROM pg_subscription s JOIN pg_subscription_rel r ON r.srsubid = s.oid\n"
 						"                    WHERE s.subname = $4 AND s.subowner = c.relowner AND r.srrelid = c.oid)",
 						ARGS(schemaname, name, owner, copy));
@@ -546,7 +534,9 @@ check_move(Move *m)
 {
 	m->from = find_server(m->source);
 	m->to = find_server(m->target);
-	m->table = find_table(m->from, m->schemaname, m->tablename);
+	m->table = query_value(m->from, "SELECT oid FROM pg_class\n"
+						   " WHERE oid = spanner_internal.find_relation($1, $2) AND relkind = ANY ('{r,p}')",
+						   ARGS(m->schemaname, m->tablename));
 	if (m->table == NULL)
 		fail("there is no table \"%s.%s\" on %s", plain(m->schemaname), plain(m->tablename), place(m->from));
 	check_owner_there(m->from, m->parent, m->schemaname, m->tablename, NULL);
