@@ -8,10 +8,9 @@
 -- The tables that advice is given on.
 CREATE TYPE spanner_internal.advisor_table AS (
   relid oid, relkind "char", nspname name, relname name, ident text,
-  rows float8, bytes float8, has_children boolean, pkey oid, pkey_attnum smallint, pkey_name name,
-  referenced boolean, hashed boolean, parted_by smallint,
-  can_widen boolean, can_have_key boolean, is_usable boolean, is_published boolean,
-  target text, distribution smallint, inserts float8);
+  rows float8, bytes float8, has_children boolean, pkey oid, pkey_attnum smallint,
+  hashed boolean, parted_by smallint, can_widen boolean, can_have_key boolean, is_usable boolean,
+  is_published boolean, target text, distribution smallint, inserts float8);
 
 -- Their valid indexes.  "attnum" is the first column, 0 for an expression; "lead" is also a column
 -- that the first expression grows with. "could_be_key" lists the columns of a unique index that are
@@ -20,18 +19,17 @@ CREATE TYPE spanner_internal.advisor_index AS (
   indexid oid, relid oid, ident text, nspname name, name name,
   attnum smallint, lead smallint, second smallint, indkey smallint[], keys smallint,
   storing boolean, is_unique boolean, is_primary boolean, is_immediate boolean, is_strict boolean,
-  is_identity boolean, is_needed boolean, constraint_id oid, is_btree boolean,
-  predicate text, expression text, tablespace text, signature text, could_be_key text,
-  other oid);
+  is_identity boolean, is_partitioned boolean, is_referenced boolean, is_needed boolean,
+  constraint_id oid, is_btree boolean, predicate text, expression text, tablespace text,
+  signature text, could_be_key text, other oid);
 
 -- Columns that have a default or stand in front of an index, where their values come from, and what
 -- statistics, or the rows of a table without them, say of them.  "why" is the reason for which the
 -- values are supposed to grow with time.
 CREATE TYPE spanner_internal.advisor_column AS (
-  relid oid, ident text, nspname name, relname name, attnum smallint, name name, quoted text,
-  type oid, is_notnull boolean, collid oid, expr text, calls text[], generated boolean,
-  identity boolean, seqid oid, label text, owned boolean, is_reference boolean,
-  is_measured boolean, is_few boolean, source text,
+  relid oid, ident text, attnum smallint, name name, quoted text, type oid, is_notnull boolean,
+  collid oid, expr text, calls text[], generated boolean, identity boolean, seqid oid, label text,
+  owned boolean, is_reference boolean, is_measured boolean, is_few boolean, source text,
   rows float8, distinct_values float8, null_share float8, top_share float8, largest float8,
   timeuuid boolean, why text);
 
@@ -164,8 +162,8 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT c.oid, c.relkind, n.nspname, c.relname, format('%I.%I', n.nspname, c.relname),
          c.reltuples, (c.relpages::float8 + coalesce(s.relpages, 0)) * 8192,
-         c.relhassubclass AND c.relkind = 'r', p.indexrelid, p.indkey[0], k.conname,
-         f.conindid IS NOT NULL, coalesce(h.partstrat = 'h', false), h.partattrs[0],
+         c.relhassubclass AND c.relkind = 'r', p.indexrelid, p.indkey[0],
+         coalesce(h.partstrat = 'h', false), h.partattrs[0],
          c.relnatts < 1600 AND c.reloftype = 0 AND NOT c.relispartition,
          h.partexprs IS NULL AND e.inhparent IS NULL, has_schema_privilege(n.oid, 'USAGE'),
          b.relid IS NOT NULL,
@@ -187,9 +185,6 @@ BEGIN ATOMIC
                  FROM pg_database o WHERE o.datname = current_database()) w
     LEFT JOIN pg_class s ON s.oid = c.reltoastrelid AND c.reltoastrelid <> 0
     LEFT JOIN pg_index p ON p.indrelid = c.oid AND p.indisprimary
-    LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'
-    LEFT JOIN (SELECT DISTINCT conindid FROM pg_constraint WHERE contype = 'f') f
-      ON f.conindid = p.indexrelid
     LEFT JOIN pg_partitioned_table h ON h.partrelid = c.oid
     LEFT JOIN (SELECT DISTINCT r.inhparent FROM pg_inherits r
                  JOIN pg_class g ON g.oid = r.inhrelid AND g.relkind = 'f' AND g.relispartition) e
@@ -222,8 +217,9 @@ RETURNS SETOF spanner_internal.advisor_index
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   WITH valid (indexid, relid, ident, nspname, name, attnum, lead, second, indkey, keys, storing,
-              is_unique, is_primary, is_immediate, is_strict, is_identity, is_needed,
-              constraint_id, is_btree, predicate, expression, tablespace, signature, could_be_key)
+              is_unique, is_primary, is_immediate, is_strict, is_identity, is_partitioned,
+              is_referenced, is_needed, constraint_id, is_btree, predicate, expression,
+              tablespace, signature, could_be_key)
   AS MATERIALIZED (
   SELECT i.indexrelid, t.relid, t.ident, t.nspname, c.relname, i.indkey[0],
          CASE WHEN i.indkey[0] <> 0 THEN i.indkey[0]
@@ -232,6 +228,7 @@ BEGIN ATOMIC
          CASE WHEN i.indnkeyatts > 1 THEN i.indkey[1] ELSE 0 END,
          string_to_array(i.indkey::text, ' ')::int2[], i.indnkeyatts, i.indnatts > i.indnkeyatts,
          i.indisunique, i.indisprimary, i.indimmediate, i.indnullsnotdistinct, i.indisreplident,
+         c.relkind = 'I', f.conindid IS NOT NULL,
          i.indisreplident OR i.indisclustered OR c.relispartition OR f.conindid IS NOT NULL,
          k.oid, c.relam = 403,
          CASE WHEN i.indpred IS NOT NULL AND spanner_internal.is_free(i.indrelid)
@@ -400,8 +397,7 @@ CREATE FUNCTION spanner_internal.advisor_columns(
 RETURNS SETOF spanner_internal.advisor_column
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
-  SELECT q.relid, q.ident, q.nspname, q.relname, q.attnum, q.name, q.quoted, q.type, q.is_notnull,
-         q.collid,
+  SELECT q.relid, q.ident, q.attnum, q.name, q.quoted, q.type, q.is_notnull, q.collid,
          coalesce(q.expr, q.assigned), q.calls, q.generated, q.identity, q.seqid, q.label, q.owned,
          q.is_reference, q.is_reference OR q.is_indexed,
          NOT q.is_reference AND (q.type = 'bool'::regtype
@@ -450,8 +446,7 @@ BEGIN ATOMIC
          END,
          NULL::float8, NULL::float8, NULL::float8, NULL::float8, NULL::float8, NULL::boolean,
          NULL::text
-    FROM (SELECT t.relid, t.ident, t.nspname, t.relname, a.attnum, a.attname AS name,
-                 quote_ident(a.attname) AS quoted,
+    FROM (SELECT t.relid, t.ident, a.attnum, a.attname AS name, quote_ident(a.attname) AS quoted,
                  CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END AS type,
                  y.typtype, a.attnotnull AS is_notnull, a.attcollation AS collid,
                  -- a default has no columns; pg_get_expr() is fast without their names
@@ -565,7 +560,7 @@ BEGIN ATOMIC
            t.rows >= 1000 AND abs(s.correlation) < 0.9 AS scattered
       FROM unnest(columns) c
       JOIN unnest(tables) t ON t.relid = c.relid
-      JOIN pg_stats s ON s.schemaname = c.nspname AND s.tablename = c.relname
+      JOIN pg_stats s ON s.schemaname = t.nspname AND s.tablename = t.relname
        AND s.attname = c.name AND s.inherited = (t.relkind = 'p')
      CROSS JOIN LATERAL (
        SELECT CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * t.rows
@@ -590,16 +585,16 @@ BEGIN ATOMIC
     UNION ALL
     SELECT * FROM samples
   )
-  SELECT c.relid, c.ident, c.nspname, c.relname, c.attnum, c.name, c.quoted, c.type, c.is_notnull,
-         c.collid, c.expr, c.calls, c.generated, c.identity, c.seqid, c.label, c.owned,
-         c.is_reference, c.is_measured, c.is_few, c.source,
+  SELECT c.relid, c.ident, c.attnum, c.name, c.quoted, c.type, c.is_notnull, c.collid, c.expr,
+         c.calls, c.generated, c.identity, c.seqid, c.label, c.owned, c.is_reference,
+         c.is_measured, c.is_few, c.source,
          m.rows, m.distinct_values, m.null_share, m.top_share, m.largest, m.timeuuid,
          CASE WHEN t.hashed OR t.distribution = c.attnum THEN NULL
               WHEN c.source = ANY ('{sequence,derived,now,uuid}') THEN c.source
               WHEN c.source = 'time' AND m.scattered IS NOT TRUE THEN 'time'
               WHEN c.source IS NULL AND m.uuid_of_time THEN 'uuid_data'
               WHEN c.source IS NULL AND m.ascending
-               AND NOT spanner_internal.is_migration_table(c.relname) THEN 'ascending_data' END
+               AND NOT spanner_internal.is_migration_table(t.relname) THEN 'ascending_data' END
     FROM unnest(columns) c
     JOIN unnest(tables) t ON t.relid = c.relid
     LEFT JOIN measures m ON m.relid = c.relid AND m.attnum = c.attnum;

@@ -194,16 +194,12 @@ BEGIN
     ELSE 1 END;
   s.low := least(r.lowest, low);
   s.high := greatest(r.highest, high);
-  IF high = low OR s.step = 0 THEN
-    s.numbers := ARRAY[low];
-    IF high > low THEN
-      s.numbers := ARRAY(SELECT low + (high - low) * b / buckets
-                           FROM generate_series(0, buckets - 1) b);
-    ELSE
-      s.numbers := CASE WHEN s.low < low THEN '{-Infinity}'::numeric[] END || s.numbers
-                   || CASE WHEN s.high > high THEN '{Infinity}'::numeric[] END;
-      s.numbers := s.numbers[:buckets];
-    END IF;
+  IF high = low THEN
+    s.numbers := (CASE WHEN s.low < low THEN '{-Infinity}'::numeric[] END || low
+                  || CASE WHEN s.high > high THEN '{Infinity}'::numeric[] END)[:buckets];
+  ELSIF s.step = 0 THEN
+    s.numbers := ARRAY(SELECT low + (high - low) * b / buckets
+                         FROM generate_series(0, buckets - 1) b);
   ELSE
     last := div(high - low, s.step);
     width := div(last, buckets);

@@ -6,16 +6,15 @@
 -- Statements that put the shard of a column in front of an index.  NULL for the index of a
 -- constraint, or one that something else relies on.
 CREATE FUNCTION spanner_internal.sharded_index(
-  i spanner_internal.advisor_index, partitioned boolean, quoted text, type oid,
-  collid oid, null_share float8)
+  i spanner_internal.advisor_index, quoted text, type oid, collid oid, null_share float8)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL UNSAFE
 RETURN CASE WHEN (i).constraint_id IS NULL AND NOT (i).is_needed AND (i).keys < 32
               AND type <> ALL ('{bool,float4,float8}'::regtype[])
               AND spanner_internal.is_hashable(type, coalesce(collid, 0))
-  THEN spanner_internal.replaced_index(i, partitioned, 'sharded',
+  THEN spanner_internal.replaced_index(i, 'sharded',
          format('btree (spanner.shard_id(16, %s), ', quoted)
-           || substr(spanner_internal.index_body(i, partitioned), length('btree (') + 1)
+           || substr(spanner_internal.index_body(i), length('btree (') + 1)
          || CASE WHEN (i).predicate IS NULL AND null_share >= 0.5
                  THEN format(' WHERE %s IS NOT NULL', quoted) ELSE '' END)
   END;
@@ -72,7 +71,7 @@ BEGIN ATOMIC
               WHEN x.fix IS NOT NULL AND (l.i).is_unique
                 THEN concat(w.hint, '; with a shard, ON CONFLICT has to name it as well')
               WHEN x.fix IS NOT NULL THEN ''
-              WHEN (l.i).is_primary AND t.referenced
+              WHEN (l.i).is_primary AND (l.i).is_referenced
                 THEN concat(w.hint, '; foreign keys refer to it, so decide whether their tables '
                                     'get the shard column too')
               WHEN (l.i).is_primary
@@ -123,8 +122,8 @@ BEGIN ATOMIC
                    format('SELECT spanner.add_shard_key(%L, ', t.ident)
                    || quote_literal(spanner_internal.shardable_key(l.relid))
                    || ', 16, dry_run => false)'
-                 ELSE spanner_internal.sharded_index(l.i, t.relkind = 'p', l.quoted, l.type,
-                                                     l.collid, l.null_share) END AS fix
+                 ELSE spanner_internal.sharded_index(l.i, l.quoted, l.type, l.collid,
+                                                     l.null_share) END AS fix
      OFFSET 0) x
     -- of keys of several columns, the first one behind the lead that does not grow
     LEFT JOIN (

@@ -8,29 +8,30 @@
 -- on all partitions.  The planner takes the bodies of this function and the next one for their
 -- calls.
 CREATE FUNCTION spanner_internal.replaced_index(
-  i spanner_internal.advisor_index, partitioned boolean, suffix text, definition text)
+  i spanner_internal.advisor_index, suffix text, definition text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN format('CREATE %sINDEX%s %I ON %s USING ', CASE WHEN (i).is_unique THEN 'UNIQUE ' END,
-              CASE WHEN NOT partitioned THEN ' /* CONCURRENTLY */' END,
+              CASE WHEN NOT (i).is_partitioned THEN ' /* CONCURRENTLY */' END,
               spanner_internal.new_index_name((i).nspname, (i).name, suffix), (i).ident)
        || definition
        || format('; DROP INDEX%s %I.%I; ALTER INDEX %I.%I RENAME TO %I',
-                 CASE WHEN NOT partitioned THEN ' /* CONCURRENTLY */' END, (i).nspname, (i).name,
-                 (i).nspname, spanner_internal.new_index_name((i).nspname, (i).name, suffix),
-                 (i).name)
+                 CASE WHEN NOT (i).is_partitioned THEN ' /* CONCURRENTLY */' END,
+                 (i).nspname, (i).name, (i).nspname,
+                 spanner_internal.new_index_name((i).nspname, (i).name, suffix), (i).name)
        || coalesce(format('; COMMENT ON INDEX %I.%I IS ', (i).nspname, (i).name)
                    || quote_literal(obj_description((i).indexid, 'pg_class')), '');
 
 -- What comes behind USING in the definition of an index.  The server leaves out the tablespace,
 -- which stands before WHERE.
-CREATE FUNCTION spanner_internal.index_body(i spanner_internal.advisor_index, partitioned boolean)
+CREATE FUNCTION spanner_internal.index_body(i spanner_internal.advisor_index)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL UNSAFE
 RETURN left((string_to_array(spanner_internal.index_text((i).indexid, 0),
                              format('CREATE %sINDEX %I ON %s%s USING ',
                                     CASE WHEN (i).is_unique THEN 'UNIQUE ' END, (i).name,
-                                    CASE WHEN partitioned THEN 'ONLY ' END, (i).ident)))[2] || ' ',
+                                    CASE WHEN (i).is_partitioned THEN 'ONLY ' END,
+                                    (i).ident)))[2] || ' ',
             -1 - length(concat(' WHERE ' || (i).predicate)))
        || concat((i).tablespace, ' WHERE ' || (i).predicate);
 
@@ -42,10 +43,9 @@ BEGIN ATOMIC
   -- Indexes whose work another one can do.
   SELECT 'index_redundant', i.relid, i.indexid, i.attnum, i.name::text,
          format('%I can answer whatever this index answers', o.relname),
-         format('DROP INDEX%s %I.%I', CASE WHEN t.relkind = 'r' THEN ' /* CONCURRENTLY */' END,
+         format('DROP INDEX%s %I.%I', CASE WHEN NOT i.is_partitioned THEN ' /* CONCURRENTLY */' END,
                 i.nspname, i.name)
     FROM unnest((facts).indexes) i
-    JOIN unnest((facts).tables) t ON t.relid = i.relid
     JOIN pg_class o ON o.oid = i.other
    UNION ALL
   -- A random key of an index that does not fit into memory: each insert reads and writes a page of
@@ -88,14 +88,13 @@ BEGIN ATOMIC
                         WHERE s.relid = i.relid AND s.attnum = i.attnum AND s.why IS NOT NULL)
      ORDER BY i.indexid, c.null_share DESC, c.attnum
   ), judged AS (
-    SELECT s.*, t.relkind = 'p' AS is_partitioned,
+    SELECT s.*,
            (s.i).constraint_id IS NULL AND NOT (s.i).is_needed AND NOT (s.i).is_strict AS is_free,
            s.attnum = s.lead
            OR EXISTS (SELECT FROM unnest((facts).indexes) o
                        WHERE o.relid = s.relid AND o.indexid <> s.indexid AND o.attnum = s.lead
                          AND o.is_btree AND o.predicate IS NULL) AS is_spare
-      FROM sparse s
-      JOIN unnest((facts).tables) t ON t.relid = s.relid)
+      FROM sparse s)
   SELECT 'index_null_filtered', j.relid, j.indexid, j.attnum, (j.i).name::text,
          format('%s %% of %s is NULL, and the index keeps all of it%s',
                 round(j.null_share * 100), j.quoted,
@@ -106,9 +105,8 @@ BEGIN ATOMIC
                  WHEN (j.i).is_unique THEN '; ON CONFLICT then has to repeat the condition'
                  ELSE '' END,
          CASE WHEN j.is_free AND j.is_spare THEN
-           spanner_internal.replaced_index(j.i, j.is_partitioned, 'filtered',
-             format('%s WHERE %s IS NOT NULL', spanner_internal.index_body(j.i, j.is_partitioned),
-                    j.quoted)) END
+           spanner_internal.replaced_index(j.i, 'filtered',
+             format('%s WHERE %s IS NOT NULL', spanner_internal.index_body(j.i), j.quoted)) END
     FROM judged j)
    UNION ALL
   -- An index through which many rows are fetched, of a table that is seldom written and has only
@@ -116,8 +114,8 @@ BEGIN ATOMIC
   SELECT 'index_storing', i.relid, i.indexid, i.attnum, i.name::text,
          format('%s rows were fetched through this index; with %s stored in it, the table need not '
                 'be read', x.fetched, w.columns),
-         spanner_internal.replaced_index(i, false, 'storing',
-           regexp_replace(spanner_internal.index_body(i, false),
+         spanner_internal.replaced_index(i, 'storing',
+           regexp_replace(spanner_internal.index_body(i),
                           '(( WITH \(.*\))?( TABLESPACE .*)?)$',
                           format(' INCLUDE (%s)\1', replace(w.columns, '\', '\\'))))
     FROM unnest((facts).indexes) i

@@ -210,15 +210,14 @@ DECLARE
   o spanner_internal.shard_table;
   widened boolean := NOT conkey <@ old_key;
 BEGIN
-  IF t.referenced OR t.has_children OR cardinality(key) > 32
+  IF t.has_children OR cardinality(key) > 32
      OR widened AND t.parted_by IS NOT NULL
      OR EXISTS (SELECT FROM spanner_internal.list_key_users(t.pkey)) THEN
     RETURN NULL;
   END IF;
   o := spanner_internal.read_shard_table(t.relid, '');
-  RETURN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I PRIMARY KEY (%s)%s',
-                t.ident, t.pkey_name, t.pkey_name, spanner_internal.column_list(t.relid, key),
-                o.constraint_tail)
+  RETURN format('ALTER TABLE %1$s DROP CONSTRAINT %2$s, ADD CONSTRAINT %2$s PRIMARY KEY (%3$s)%4$s',
+                t.ident, o.key_name, spanner_internal.column_list(t.relid, key), o.constraint_tail)
       || CASE WHEN widened
               THEN format(', ADD UNIQUE (%s)', spanner_internal.column_list(t.relid, old_key))
               ELSE '' END

@@ -290,7 +290,7 @@ my $record = 'NULL::spanner.split_record';
 	bits_argument => ["31, 1"], integer_bits => ["23"], largest_integer => ['31'],
 	advisor_conversions => [$facts], advisor_hotspots => [$facts], advisor_references => [''], drop_covered => ["$facts, $other, '{1}', 1"], list_pairs => [$facts], named_functions => ["'now()'"], partition_obstacle => ["$other, 1::pg_catalog.int2, 63, 1"], list_function_bodies => [''], widened_column => ["$other, 1::pg_catalog.int2"],
 	is_hashable => ['23, 0'], is_uuid_of_time => ["'x'"], read_calls => ["'{now}', false"], growing_column => ["'{.1}'"], run_advisor => ['NULL, NULL'],
-	base_type => ['23'], check_load => ['1, 1, 1, 1, 1'], find_shard_obstacle => ["$other, 'shard_id', '{id}'"], index_body => ["($facts.indexes)[1], false"], replaced_index => ["($facts.indexes)[1], false, 'x', 'btree (id)'"],
+	base_type => ['23'], check_load => ['1, 1, 1, 1, 1'], find_shard_obstacle => ["$other, 'shard_id', '{id}'"], index_body => ["($facts.indexes)[1]"], replaced_index => ["($facts.indexes)[1], 'x', 'btree (id)'"],
 	new_index_name => [q{'public', 't', 'x'}], read_shard_table => ["$other, 'shard_id'"], shard_expression => ["$other, '{id}', 4, NULL"], open_shard_table => ["$other, 'shard_id', NULL, true, true"],
 	keep_properties => ["spanner_internal.read_shard_table($other, 'shard_id'), 'shard_id'"], new_key_statements => ["spanner_internal.read_shard_table($other, 'shard_id'), 'shard_id', 'id', NULL, '{}', 'x'"],
 	remove_shard_key => [q{'public.sharded'}], run_statements => ["'{}', true"], alter_table_statements => ["spanner_internal.read_shard_table($other, 'shard_id'), 'DROP COLUMN shard_id'"], report_new_key => ["spanner_internal.read_shard_table($other, 'shard_id'), true, false"],
@@ -344,7 +344,7 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	split_bounds => [ q{'FOR VALUES FROM (1) TO (2)'} ],
 	time_buckets => [ q{'1 day', pg_catalog.now(), pg_catalog.now(), pg_catalog.now(), true, 4} ], tell_what_stays => [$other],
 	shard_columns => ["$facts, 4"], identities_with => ["$other, 'shard_id', 'id'"], shardable_key => [$other], list_shard_obstacles => ["$other, 'shard_id', '{id}'"], sample_column => ["$other, 1::pg_catalog.int2"],
-	sharded_index => ["($facts.indexes)[1], false, 'id', 20, 0, 0"],
+	sharded_index => ["($facts.indexes)[1], 'id', 20, 0, 0"],
 	ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::pg_catalog.int2, 'googlesql'"], ddl_columns => ["$other, '{1}', 'googlesql'"], ddl_expression => ["0, NULL, 'googlesql'"], ddl_key => [$other], ddl_length => ["0, 'googlesql'"], ddl_type => ["23, -1, NULL, 'googlesql'"], parent_constraint => [$other],
 	map({ $_ => ["$other, 'googlesql'"] } qw(ddl_clauses ddl_foreign_key ddl_indexes ddl_relation ddl_renamed ddl_sequence ddl_table ddl_table_losses ddl_view)), ddl_index_columns => [ q{'public.other_pkey'::pg_catalog.regclass} ], ddl_index => [ q{'public.other_pkey'::pg_catalog.regclass, NULL, 'googlesql'} ], ddl_statement => ["'CREATE TABLE x', 'googlesql'"], is_statement => ["'CREATE TABLE x', 'googlesql'"], not_null_columns => ["$other, 'x'"], is_nextval => ["'x'"], ddl_identity => ["$other, 1::pg_catalog.int2"], ddl_parent => ["$other, 'googlesql'"], is_lost => ["$other, 0, 'googlesql'"],
 	needs_lost => ["'pg_class', $other, 'googlesql'"], ddl_query => ["$other, 'googlesql'"], can_be_key => ["$other, '{1}', 'googlesql'"], ddl_name => ["'x', 'googlesql'"]);
