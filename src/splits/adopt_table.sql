@@ -21,9 +21,10 @@ BEGIN ATOMIC
    WHERE s.classid = class AND s.objid = object AND s.deptype = 'o';
 END;
 
--- What refers to a table or its row type by more than a name, and would then mean the split
--- alone.  A view can be made again by whoever may act as its owner.  What is of a role without
--- rights on the table stays with the split, else anybody could keep the owner from adopting it.
+-- What a partitioned table cannot have, and what refers to a table or its row type by more than a
+-- name, and would then mean the split alone.  A view can be made again by whoever may act as its
+-- owner.  What is of a role without rights on the table stays with the split, else anybody could
+-- keep the owner from adopting it.
 CREATE FUNCTION spanner_internal.list_dependents(
   relation regclass,
   OUT object text,
@@ -83,6 +84,19 @@ BEGIN ATOMIC
     FROM pg_depend
    WHERE classid = 'pg_class'::regclass AND objid = relation
      AND refclassid = 'pg_extension'::regclass
+  UNION
+  SELECT format('trigger %I, which has transition tables or is a constraint trigger', tgname),
+         NULL, 'obstacle'
+    FROM pg_trigger
+   WHERE tgrelid = relation AND NOT tgisinternal
+     AND (tgoldtable IS NOT NULL OR tgnewtable IS NOT NULL OR tgconstraint <> 0)
+  UNION
+  SELECT format('constraint %I, which is NOT VALID or NO INHERIT', conname), NULL, 'obstacle'
+    FROM pg_constraint k
+   WHERE conrelid = relation AND contype = ANY ('{c,n}')
+     -- one that is not enforced is not valid either, and needs not be
+     AND (connoinherit
+          OR NOT convalidated AND coalesce(to_jsonb(k) ->> 'conenforced', 'true') = 'true')
    ORDER BY 1;
 END;
 
@@ -93,10 +107,9 @@ LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  t pg_class;
+  t pg_class := (SELECT c FROM pg_class c WHERE c.oid = relation);
   obstacles text;
 BEGIN
-  SELECT * INTO t FROM pg_class WHERE oid = relation;
   IF t.oid IS NULL THEN
     RAISE undefined_table USING
       MESSAGE = format('relation with OID %s does not exist', relation::oid);
@@ -112,23 +125,9 @@ BEGIN
       HINT = concat('Add one with ALTER TABLE ... ADD PRIMARY KEY: ',
                     'the table is split by its first column.');
   END IF;
-  SELECT string_agg(o.object, ', ' ORDER BY o.object) INTO obstacles
-    FROM (SELECT d.object
-            FROM spanner_internal.list_dependents(relation) d
-           WHERE d.fate = 'obstacle'
-          UNION ALL
-          SELECT format('trigger %I, which has transition tables or is a constraint trigger',
-                        g.tgname)
-            FROM pg_trigger g
-           WHERE g.tgrelid = relation AND NOT g.tgisinternal
-             AND (g.tgoldtable IS NOT NULL OR g.tgnewtable IS NOT NULL OR g.tgconstraint <> 0)
-          UNION ALL
-          SELECT format('constraint %I, which is NOT VALID or NO INHERIT', k.conname)
-            FROM pg_constraint k
-           WHERE k.conrelid = relation AND k.contype = ANY ('{c,n}')
-             -- one that is not enforced is not valid either, and needs not be
-             AND (k.connoinherit OR NOT k.convalidated
-                  AND coalesce(to_jsonb(k) ->> 'conenforced', 'true') = 'true')) o;
+  SELECT string_agg(object, ', ') INTO obstacles
+    FROM spanner_internal.list_dependents(relation)
+   WHERE fate = 'obstacle';
   IF obstacles IS NOT NULL THEN
     RAISE dependent_objects_still_exist USING
       MESSAGE = format('some objects keep table "%s" from being partitioned', t.relname),

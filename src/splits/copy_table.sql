@@ -68,9 +68,8 @@ LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  t pg_class;
+  t pg_class := (SELECT c FROM pg_class c WHERE c.oid = relation);
 BEGIN
-  SELECT * INTO t FROM pg_class WHERE oid = relation;
   IF t.relkind <> 'r' OR t.relpersistence <> 'p' OR t.relispartition THEN
     RAISE wrong_object_type USING MESSAGE = format('"%s" is not a plain table', t.relname),
       HINT = 'Name a table that is neither partitioned, a partition, temporary nor unlogged.';

@@ -152,12 +152,11 @@ AS $$
 #variable_conflict use_variable
 DECLARE
   parent constant regclass := spanner_internal.parent_of(partition);
-  c pg_class;
+  c pg_class := (SELECT p FROM pg_class p WHERE p.oid = partition);
   part record;
   move constant name := spanner_internal.new_move_name();
   parts name[];
 BEGIN
-  SELECT * INTO c FROM pg_class WHERE oid = partition;
   SELECT * INTO part FROM spanner_internal.list_splits(parent) s WHERE s.partition = partition;
   IF parent IS NULL OR part.lower IS NULL THEN
     RAISE wrong_object_type USING

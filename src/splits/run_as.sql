@@ -23,9 +23,8 @@ LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  t pg_class;
+  t pg_class := (SELECT c FROM pg_class c WHERE c.oid = relation);
 BEGIN
-  SELECT * INTO t FROM pg_class WHERE oid = relation;
   IF pg_has_role(t.relowner, 'USAGE') IS NOT TRUE THEN
     RAISE insufficient_privilege USING
       MESSAGE = coalesce('must be owner of table ' || t.relname, 'no relation for ' || command);

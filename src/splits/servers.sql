@@ -151,14 +151,13 @@ LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  t pg_class;
+  t pg_class := (SELECT c FROM pg_class c WHERE c.oid = relation);
   index name := (SELECT c.relname
                    FROM pg_index i
                    JOIN pg_class c ON c.oid = i.indexrelid
                   WHERE i.indrelid = relation AND i.indisunique AND c.relkind = 'I'
                   ORDER BY 1 LIMIT 1);
 BEGIN
-  SELECT * INTO t FROM pg_class WHERE oid = relation;
   PERFORM spanner_internal.check_server(server, t.relowner);
   IF index IS NOT NULL THEN
     RAISE object_not_in_prerequisite_state USING

@@ -355,19 +355,17 @@ await_result(PGconn * conn, int64 until)
 
 	for (;;)
 	{
-		int			unsent = PQflush(conn);
-
-		if (unsent < 0 || (PQstatus(conn) == CONNECTION_BAD && !PQisBusy(conn)))
-			return last ? last : PQgetResult(conn);
-		if (PQisBusy(conn) || unsent > 0)
+		while (PQisBusy(conn))
 		{
 			if (now_ms() >= until)
 				return NULL;
-			await_socket(conn, unsent > 0 ? POLLIN | POLLOUT : POLLIN, until);
+			await_socket(conn, POLLIN, until);
 			if (!PQconsumeInput(conn))
 				return PQmakeEmptyPGresult(conn, PGRES_FATAL_ERROR);
-			continue;
 		}
+		/* why the server has closed the session, and not only that it has */
+		if (last != NULL && PQstatus(conn) == CONNECTION_BAD)
+			return last;
 		next = PQgetResult(conn);
 		if (next == NULL)
 			return last;
