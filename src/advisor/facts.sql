@@ -580,10 +580,6 @@ BEGIN ATOMIC
            LATERAL spanner_internal.sample_column(q.relid, q.attnum) v
      WHERE v.rows > 0
      LIMIT 200
-  ), measures AS (
-    SELECT * FROM statistics
-    UNION ALL
-    SELECT * FROM samples
   )
   SELECT c.relid, c.ident, c.attnum, c.name, c.quoted, c.type, c.is_notnull, c.collid, c.expr,
          c.calls, c.generated, c.identity, c.seqid, c.label, c.owned, c.is_reference,
@@ -597,7 +593,8 @@ BEGIN ATOMIC
                AND NOT spanner_internal.is_migration_table(t.relname) THEN 'ascending_data' END
     FROM unnest(columns) c
     JOIN unnest(tables) t ON t.relid = c.relid
-    LEFT JOIN measures m ON m.relid = c.relid AND m.attnum = c.attnum;
+    LEFT JOIN (SELECT * FROM statistics UNION ALL SELECT * FROM samples) m
+      ON m.relid = c.relid AND m.attnum = c.attnum;
 END;
 
 -- Bits of the values of a sequence that an integer column can hold.

@@ -99,6 +99,16 @@ value(q{CREATE TYPE mood AS ENUM ('b', 'a')}, 'far');
 value(q{CREATE TABLE moods (m mood PRIMARY KEY); SELECT spanner.adopt_table('moods', dry_run => false)});
 ($status, $err) = splits('move', 'moods_p0', '--to', 'far');
 like($err, qr/sorts the key of table "moods_p0" in another way\n.*'b' 'a' there, 'a' 'b' here/, 'labels in another order');
+
+# What is said at the beginning
+like((splits('move', 't_p0'))[1], qr/error: option --to is missing/, 'no target');
+like((splits('create', 't'))[1], qr/error: option --servers is missing/, 'no servers');
+value('ALTER TABLE t_p0 ADD CONSTRAINT later CHECK (id > 5) NOT VALID');
+like((splits('move', 't_p0', '--to', 'far'))[1], qr/error: constraint "later" of table "t_p0" is not valid: validate or drop it first/, 'rows that a constraint would refuse there');
+value('ALTER TABLE t_p0 DROP CONSTRAINT later; SET allow_system_table_mods = on;
+	CREATE TABLE pg_catalog.pg_dist_partition AS SELECT oid::regclass AS logicalrelid FROM pg_class WHERE relname = \'t_p0\'');
+like((splits('move', 't_p0', '--to', 'far'))[1], qr/error: table "t_p0" is distributed by Citus, which moves its shards itself/, 'what Citus moves');
+value('SET allow_system_table_mods = on; DROP TABLE pg_catalog.pg_dist_partition');
 is(value('SELECT count(*) FROM spanner.split_record'), 0, 'what cannot be done is not written down');
 
 # Owners
