@@ -3,7 +3,8 @@
 -- unless it is an operator or a cast there.
 --
 -- All are immutable.  Those of one expression are not strict, so that the planner can put the
--- expression in their place.  What is long, or takes others of these, is C.
+-- expression in their place.  What is long, or takes others of these, is C.  A default must never
+-- change, as a call that is stored is without it.
 
 -- A literal of FLOAT64 next to other things: of NUMERIC next to one.
 CREATE TYPE spanner_internal.float_literal;
@@ -134,14 +135,18 @@ CREATE FUNCTION spanner_internal.json_element(value jsonb, place bigint) RETURNS
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN place >= 0 THEN value -> place::integer END;
 
--- A half is rounded away from zero: the part after the point is exact, and twice as much shows it.
-CREATE FUNCTION spanner_internal.round(value float8) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN value IN ('Infinity', '-Infinity') THEN value
-  ELSE pg_catalog.trunc(value) + pg_catalog.trunc((value - pg_catalog.trunc(value)) * 2) END;
+-- A half is rounded away from zero.
+CREATE FUNCTION spanner_internal.float_round(value float8, digits bigint, truncates boolean)
+RETURNS float8
+AS 'MODULE_PATHNAME', 'spanner_float_round'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION spanner_internal.round(value float8, digits bigint DEFAULT 0) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.float_round(value, digits, false);
+CREATE FUNCTION spanner_internal.round(value numeric, digits bigint DEFAULT 0) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(value, digits::integer);
 
--- Casts, of which those that are safe return NULL in place of an error. A half is rounded away
--- from zero, and a NUMERIC has all digits of a float.
+-- Casts, of which those that are safe return NULL in place of an error. A NUMERIC has all digits of
+-- a float.
 CREATE FUNCTION spanner_internal.to_int64(value bigint, safe boolean) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
 CREATE FUNCTION spanner_internal.to_int64(value boolean, safe boolean) RETURNS bigint
@@ -186,12 +191,8 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION spanner_internal.to_timestamp(value timestamptz, zone text, safe boolean)
 RETURNS timestamptz
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.to_float64(value bigint, safe boolean) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::float8;
 CREATE FUNCTION spanner_internal.to_float64(value float8, safe boolean) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value;
-CREATE FUNCTION spanner_internal.to_float64(value numeric, safe boolean) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN value::float8;
 CREATE FUNCTION spanner_internal.to_float64(value text, safe boolean)
 RETURNS float8
 AS 'MODULE_PATHNAME', 'spanner_text_to_float'
@@ -201,8 +202,6 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN abs(value) <= 7.006492321624085e-46 THEN 0
   WHEN NOT safe OR abs(value) < 3.4028235677973366e38 OR abs(value) >= 'Infinity'
   THEN value::real END;
-CREATE FUNCTION spanner_internal.to_float32(value numeric, safe boolean) RETURNS real
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.to_float32(value::float8, safe);
 CREATE FUNCTION spanner_internal.to_float32(value text, safe boolean) RETURNS real
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.to_float32(
   spanner_internal.to_float64(value, safe), safe);
@@ -279,25 +278,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN value <> 'NaN' THEN pg_catalog.sign(value) ELSE value END;
 CREATE FUNCTION spanner_internal.sign(value numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sign(value);
-CREATE FUNCTION spanner_internal.round(value numeric) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(value);
-CREATE FUNCTION spanner_internal.float_round(value float8, digits bigint, truncates boolean)
-RETURNS float8
-AS 'MODULE_PATHNAME', 'spanner_float_round'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.round(value float8, digits bigint) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN spanner_internal.float_round(value, digits, false);
-CREATE FUNCTION spanner_internal.round(value numeric, digits bigint) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(value, digits::integer);
-CREATE FUNCTION spanner_internal.trunc(value float8) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.trunc(value);
-CREATE FUNCTION spanner_internal.trunc(value numeric) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.trunc(value);
-CREATE FUNCTION spanner_internal.trunc(value float8, digits bigint) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN spanner_internal.float_round(value, digits, true);
-CREATE FUNCTION spanner_internal.trunc(value numeric, digits bigint) RETURNS numeric
+CREATE FUNCTION spanner_internal.trunc(value float8, digits bigint DEFAULT 0) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.float_round(value, digits, true);
+CREATE FUNCTION spanner_internal.trunc(value numeric, digits bigint DEFAULT 0) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.trunc(value, digits::integer);
 CREATE FUNCTION spanner_internal.sqrt(value float8) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sqrt(value);
@@ -440,10 +423,9 @@ CREATE FUNCTION spanner_internal.start_place(place bigint, length integer) RETUR
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (CASE WHEN place > 0 THEN least(place, 2147483647) WHEN place = 0 THEN 1
   WHEN place < 0 THEN greatest(length + place + 1, 1) END)::integer;
-CREATE FUNCTION spanner_internal.substr(value text, place bigint) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN pg_catalog.substr(value, spanner_internal.start_place(place, char_length(value)));
-CREATE FUNCTION spanner_internal.substr(value text, place bigint, length bigint) RETURNS text
+CREATE FUNCTION spanner_internal.substr(value text, place bigint,
+  length bigint DEFAULT 2147483647)
+RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.substr(value, spanner_internal.start_place(place, char_length(value)),
   spanner_internal.checked_length(length));
@@ -454,10 +436,9 @@ CREATE FUNCTION spanner_internal.right(value text, length bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN length IS NOT NULL THEN pg_catalog.substr(value, greatest(
   char_length(value)::bigint - spanner_internal.checked_length(length), 0)::integer + 1) END;
-CREATE FUNCTION spanner_internal.substr(value bytea, place bigint) RETURNS bytea
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN pg_catalog.substr(value, spanner_internal.start_place(place, octet_length(value)));
-CREATE FUNCTION spanner_internal.substr(value bytea, place bigint, length bigint) RETURNS bytea
+CREATE FUNCTION spanner_internal.substr(value bytea, place bigint,
+  length bigint DEFAULT 2147483647)
+RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.substr(value, spanner_internal.start_place(place, octet_length(value)),
   spanner_internal.checked_length(length));
@@ -471,16 +452,12 @@ RETURN CASE WHEN length IS NOT NULL THEN pg_catalog.substr(value, greatest(
 CREATE FUNCTION spanner_internal.repeat(value text, times bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.repeat(value, spanner_internal.checked_length(times));
-CREATE FUNCTION spanner_internal.lpad(value text, length bigint) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN pg_catalog.lpad(value, spanner_internal.checked_length(length));
-CREATE FUNCTION spanner_internal.lpad(value text, length bigint, pattern text) RETURNS text
+CREATE FUNCTION spanner_internal.lpad(value text, length bigint, pattern text DEFAULT ' ')
+RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.lpad(value, spanner_internal.checked_length(length), pattern);
-CREATE FUNCTION spanner_internal.rpad(value text, length bigint) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN pg_catalog.rpad(value, spanner_internal.checked_length(length));
-CREATE FUNCTION spanner_internal.rpad(value text, length bigint, pattern text) RETURNS text
+CREATE FUNCTION spanner_internal.rpad(value text, length bigint, pattern text DEFAULT ' ')
+RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN pg_catalog.rpad(value, spanner_internal.checked_length(length), pattern);
 CREATE FUNCTION spanner_internal.lpad(value bytea, length bigint, pattern bytea) RETURNS bytea
@@ -520,17 +497,15 @@ CREATE FUNCTION spanner_internal.upper(value text)
 RETURNS text
 AS 'MODULE_PATHNAME', 'spanner_upper'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION spanner_internal.initcap(value text, delimiters text) RETURNS text
+CREATE FUNCTION spanner_internal.initcap(value text,
+  delimiters text DEFAULT E' \t\n\x0b\f\r[](){}/|<>!?@"^#$&~_,.:;*%+-')
+RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (SELECT string_agg(CASE WHEN strpos(delimiters, before) > 0
                  THEN spanner_internal.upper(c) ELSE c END, '' ORDER BY n)
           FROM (SELECT c, n, lag(c, 1, '') OVER (ORDER BY n) AS before
                   FROM regexp_split_to_table(spanner_internal.lower(value), '' COLLATE "C")
                        WITH ORDINALITY w (c, n)) l);
-CREATE FUNCTION spanner_internal.initcap(value text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN spanner_internal.initcap(value,
-  E' \t\n\x0b\f\r[](){}/|<>!?@"^#$&~_,.:;*%+-');
 -- printf() of C, with %t and %T for values of any type
 CREATE FUNCTION spanner_internal.format(format text)
 RETURNS text
@@ -547,30 +522,28 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN E' \t\n\x0b\f\r' || unistr(CASE WHEN getdatabaseencoding() = 'UTF8' THEN
   '\0085\00a0\1680\2000\2001\2002\2003\2004\2005\2006\2007\2008\2009\200a\2028\2029\202f\205f\3000'
   WHEN getdatabaseencoding() ~ '^(LATIN|ISO_8859|WIN125)' THEN '\00a0' ELSE '' END);
-CREATE FUNCTION spanner_internal.trim(value text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.btrim(value, spanner_internal.white_space());
-CREATE FUNCTION spanner_internal.trim(value text, characters text) RETURNS text
+CREATE FUNCTION spanner_internal.trim(value text,
+  characters text DEFAULT spanner_internal.white_space())
+RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.btrim(value, characters);
 CREATE FUNCTION spanner_internal.trim(value bytea, characters bytea) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.btrim(value, characters);
-CREATE FUNCTION spanner_internal.ltrim(value text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ltrim(value, spanner_internal.white_space());
-CREATE FUNCTION spanner_internal.ltrim(value text, characters text) RETURNS text
+CREATE FUNCTION spanner_internal.ltrim(value text,
+  characters text DEFAULT spanner_internal.white_space())
+RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ltrim(value, characters);
 CREATE FUNCTION spanner_internal.ltrim(value bytea, characters bytea) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ltrim(value, characters);
-CREATE FUNCTION spanner_internal.rtrim(value text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.rtrim(value, spanner_internal.white_space());
-CREATE FUNCTION spanner_internal.rtrim(value text, characters text) RETURNS text
+CREATE FUNCTION spanner_internal.rtrim(value text,
+  characters text DEFAULT spanner_internal.white_space())
+RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.rtrim(value, characters);
 CREATE FUNCTION spanner_internal.rtrim(value bytea, characters bytea) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.rtrim(value, characters);
-CREATE FUNCTION spanner_internal.split(value text, delimiter text) RETURNS text[]
+CREATE FUNCTION spanner_internal.split(value text, delimiter text DEFAULT ',') RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN delimiter IS NULL THEN NULL WHEN value = '' THEN ARRAY['']
   ELSE string_to_array(value, CASE WHEN delimiter <> '' THEN delimiter END) END;
-CREATE FUNCTION spanner_internal.split(value text) RETURNS text[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.split(value, ',');
 CREATE FUNCTION spanner_internal.ascii(value text) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ascii(pg_catalog.left(value, 1))::bigint;
 CREATE FUNCTION spanner_internal.unicode(value text) RETURNS bigint
@@ -597,9 +570,7 @@ RETURN (SELECT CASE WHEN count(c) = count(*) THEN coalesce(
                  string_agg(decode(lpad(to_hex(spanner_internal.checked_length(
                    (c * 128)::smallint) / 128), 2, '0'), 'hex'), '' ORDER BY n), '') END
           FROM unnest(codes) WITH ORDINALITY u (c, n));
-CREATE FUNCTION spanner_internal.normalize(value text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.normalize(value, 'NFC');
-CREATE FUNCTION spanner_internal.normalize(value text, form text) RETURNS text
+CREATE FUNCTION spanner_internal.normalize(value text, form text DEFAULT 'nfc') RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.normalize(value, pg_catalog.upper(form));
 CREATE FUNCTION spanner_internal.to_hex(value bytea) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN encode(value, 'hex');
@@ -761,11 +732,7 @@ RETURN (value + number::integer * spanner_internal.part_interval(part))::date;
 CREATE FUNCTION spanner_internal.date_sub(value date, number bigint, part text) RETURNS date
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (value - number::integer * spanner_internal.part_interval(part))::date;
-CREATE FUNCTION spanner_internal.last_day(value date) RETURNS date
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN (spanner_internal.date_trunc(value, 'month')
-  + interval '1 month')::date - 1;
-CREATE FUNCTION spanner_internal.last_day(value date, part text) RETURNS date
+CREATE FUNCTION spanner_internal.last_day(value date, part text DEFAULT 'month') RETURNS date
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN part ~ 'week' THEN spanner_internal.date_trunc(value, part) + 6
   -- an ISO year has 52 or 53 weeks
@@ -840,10 +807,7 @@ RETURN CASE WHEN jsonb_typeof(value) = 'number' THEN spanner_internal.to_json_st
 CREATE FUNCTION spanner_internal.json_value(value jsonb, path text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN spanner_internal.json_value(spanner_internal.json_query(value, path));
-CREATE FUNCTION spanner_internal.json_value(value text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN spanner_internal.json_value(spanner_internal.parse_json(value));
-CREATE FUNCTION spanner_internal.json_value(value text, path text) RETURNS text
+CREATE FUNCTION spanner_internal.json_value(value text, path text DEFAULT '$') RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN spanner_internal.json_value(spanner_internal.parse_json(value), path);
 CREATE FUNCTION spanner_internal.json_contains(value jsonb, part jsonb) RETURNS boolean
@@ -886,32 +850,24 @@ RETURN CASE WHEN jsonb_typeof(value) IN ('boolean', 'string') THEN value #>> '{}
     THEN value #>> '{}' ELSE spanner_internal.float_to_string(value::float8, 15) END END;
 
 -- Arrays of JSON, NULL if it is none, and an error if elements are of another type.
-CREATE FUNCTION spanner_internal.json_query_array(value jsonb, path text) RETURNS jsonb[]
+CREATE FUNCTION spanner_internal.json_query_array(value jsonb, path text DEFAULT '$') RETURNS jsonb[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (SELECT CASE WHEN jsonb_typeof(a) = 'array' THEN ARRAY(SELECT jsonb_array_elements(a)) END
           FROM spanner_internal.json_query(value, path) a);
-CREATE FUNCTION spanner_internal.json_query_array(value jsonb) RETURNS jsonb[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.json_query_array(value, '$');
-CREATE FUNCTION spanner_internal.json_value_array(value jsonb, path text) RETURNS text[]
+CREATE FUNCTION spanner_internal.json_value_array(value jsonb, path text DEFAULT '$') RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (SELECT CASE WHEN a IS NOT NULL AND NOT EXISTS (
                  SELECT FROM unnest(a) e WHERE jsonb_typeof(e) IN ('array', 'object'))
                THEN ARRAY(SELECT e #>> '{}' FROM unnest(a) e) END
           FROM spanner_internal.json_query_array(value, path) a);
-CREATE FUNCTION spanner_internal.json_value_array(value jsonb) RETURNS text[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.json_value_array(value, '$');
-CREATE FUNCTION spanner_internal.json_query_array(value text, path text) RETURNS text[]
+CREATE FUNCTION spanner_internal.json_query_array(value text, path text DEFAULT '$') RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (SELECT CASE WHEN json_typeof(a::json) = 'array'
                  THEN ARRAY(SELECT e::text FROM json_array_elements(a::json) e) END
           FROM spanner_internal.json_query(value, path) a);
-CREATE FUNCTION spanner_internal.json_query_array(value text) RETURNS text[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.json_query_array(value, '$');
-CREATE FUNCTION spanner_internal.json_value_array(value text, path text) RETURNS text[]
+CREATE FUNCTION spanner_internal.json_value_array(value text, path text DEFAULT '$') RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN spanner_internal.json_value_array(spanner_internal.parse_json(value), path);
-CREATE FUNCTION spanner_internal.json_value_array(value text) RETURNS text[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.json_value_array(value, '$');
 CREATE FUNCTION spanner_internal.bool_array(value jsonb) RETURNS boolean[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN ARRAY(SELECT spanner_internal.bool(e) FROM jsonb_array_elements(value) e);
@@ -1080,7 +1036,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     spanner_internal.slice_place($2, pg_catalog.cardinality($1))
     :spanner_internal.slice_place($3, pg_catalog.cardinality($1))] END
 $$;
-CREATE FUNCTION spanner_internal.generate_array(first bigint, last bigint, step bigint)
+CREATE FUNCTION spanner_internal.generate_array(first bigint, last bigint, step bigint DEFAULT 1)
 RETURNS bigint[]
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -1092,10 +1048,8 @@ BEGIN
   END IF;
   RETURN items;
 END $$;
-CREATE FUNCTION spanner_internal.generate_array(first bigint, last bigint) RETURNS bigint[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.generate_array(first, last, 1);
-CREATE FUNCTION spanner_internal.generate_date_array(first date, last date, number bigint,
-  part text)
+CREATE FUNCTION spanner_internal.generate_date_array(first date, last date,
+  number bigint DEFAULT 1, part text DEFAULT 'day')
 RETURNS date[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN ARRAY(SELECT d
@@ -1104,9 +1058,6 @@ RETURN ARRAY(SELECT d
               CROSS JOIN LATERAL spanner_internal.date_add(first, i * number, part) d
               WHERE sign(number) * (last - d) >= 0
               ORDER BY i);
-CREATE FUNCTION spanner_internal.generate_date_array(first date, last date) RETURNS date[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN spanner_internal.generate_date_array(first, last, 1, 'day');
 CREATE FUNCTION spanner_internal.array_length(elements anyarray)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
