@@ -249,7 +249,13 @@ SELECT (value_of(type, expression)).value FROM (VALUES ('INT64', 'EXTRACT(HOUR F
   ('STRING(MAX)', 'CAST(Ts AS STRING)'), ('TIMESTAMP', 'CAST(DATE ''2026-01-01'' AS TIMESTAMP)')) v (type, expression);
 SET spanner.default_time_zone = 'UTC+3';
 SET spanner.default_time_zone = 'CET';
+-- an expression keeps the one that it was created with
+SET spanner.default_time_zone = 'Asia/Tokyo';
+SELECT spanner.execute_ddl($$CREATE TABLE zones (Id INT64, S STRING(MAX), D DATE,
+  T TIMESTAMP AS (CAST(S AS TIMESTAMP)) STORED, T2 TIMESTAMP AS (CAST(D AS TIMESTAMP)) STORED,
+  T3 TIMESTAMP AS (SAFE_CAST(S AS TIMESTAMP)) STORED) PRIMARY KEY (Id)$$);
 RESET spanner.default_time_zone;
+SELECT spanner.spanner_ddl('zones'::regclass);
 
 -- what a column takes from another one has the type of that
 SELECT spanner.execute_ddl($$CREATE TABLE chain (Id INT64 NOT NULL, A NUMERIC, Ok BOOL,

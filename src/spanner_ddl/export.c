@@ -506,6 +506,7 @@ write_own_call(SkWriter *writer, const char *name, List *args)
 	Node	   *second = list_length(args) > 1 ? lsecond(args) : NULL;
 	const char *type = strncmp(name, "to_", 3) == 0 ? name + 3 : NULL;
 	Const	   *safe = args != NIL ? llast(args) : NULL;
+	bool		is_safe;
 
 	for (int i = 0; i < lengthof(operators); i++)
 	{
@@ -530,12 +531,14 @@ write_own_call(SkWriter *writer, const char *name, List *args)
 	if (type == NULL || SK_DDL_ONE_OF(type, "base64", "code_points", "hex", "json", "json_string") ||
 		(IsA(safe, Const) && safe->constisnull))
 		return false;
-	/* a time zone that is not the database's */
-	if (SK_DDL_ONE_OF(type, "date", "string", "timestamp") && !is_default_zone(second) && sk_ddl_type_class(exprType(first)) != SK_TYPE_STRING &&
-		(sk_ddl_type_class(exprType(first)) == SK_TYPE_TIMESTAMP || strcmp(type, "timestamp") == 0))
-		return write_list(writer, psprintf("%s(", SK_DDL_UPPER(type)), list_make2(first, second), ", ", ")");
-	return write_list(writer, IsA(safe, Const) && safe->consttype == BOOLOID && second != NULL &&
-					  DatumGetBool(safe->constvalue) ? "SAFE_CAST(" : "CAST(", list_make1(first), "",
+	is_safe = IsA(safe, Const) && safe->consttype == BOOLOID && second != NULL && DatumGetBool(safe->constvalue);
+	/* a time zone that is not the database's; no safe cast has one */
+	if ((strcmp(type, "timestamp") == 0 ||
+		 (SK_DDL_ONE_OF(type, "date", "string") && sk_ddl_type_class(exprType(first)) == SK_TYPE_TIMESTAMP)) &&
+		!is_default_zone(second))
+		return (!is_safe || sk_ddl_type_class(exprType(first)) != SK_TYPE_STRING) &&
+			write_list(writer, psprintf("%s(", SK_DDL_UPPER(type)), list_make2(first, second), ", ", ")");
+	return write_list(writer, is_safe ? "SAFE_CAST(" : "CAST(", list_make1(first), "",
 					  psprintf(" AS %s)", SK_DDL_UPPER(type)));
 }
 
