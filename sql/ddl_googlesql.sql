@@ -79,6 +79,7 @@ UPDATE albums SET title = title || '!' WHERE albumid = 1;
 TABLE names;
 SELECT p.pubname, p.pubdelete, t.tablename, t.attnames FROM pg_publication p
   JOIN pg_publication_tables t USING (pubname) ORDER BY t.tablename;
+SELECT spanner.postgresql_ddl('ALTER CHANGE STREAM Changes SET FOR Albums');
 
 -- rows expire; children that are deleted along go with them
 SELECT spanner.delete_expired();

@@ -299,16 +299,10 @@ sk_ddl_find(SkDdlText *ddl, const SkName *name, char relkind, bool missing_ok)
 		return result;
 	if (missing_ok && found == '\0')
 		return InvalidOid;
-	if (relkind == RELKIND_SEQUENCE && found != '\0')
-		SK_DDL_ERROR(ddl, name->at, ERRCODE_WRONG_OBJECT_TYPE,
-					 errmsg("\"%s\" is not a sequence", (char *) llast(name->parts)),
-					 errhint("Use pg_get_serial_sequence() to find the sequence of a column."));
 	SK_DDL_ERROR(ddl, name->at, ERRCODE_UNDEFINED_TABLE,
-				 relkind == RELKIND_SEQUENCE ? errmsg("Sequence not found: %s", sk_ddl_name(name)) :
-				 relkind == RELKIND_INDEX ? errmsg("Index not found: %s", sk_ddl_name(name)) :
-				 relkind == RELKIND_VIEW ? errmsg("View not found: %s", sk_ddl_name(name)) :
-				 errmsg("Table not found: %s", sk_ddl_name(name)),
-				 errhint("Qualify the name with its schema if that is not in the search path."));
+				 errmsg("%s not found: %s", relkind == RELKIND_SEQUENCE ? "Sequence" : relkind == RELKIND_INDEX ? "Index" :
+						relkind == RELKIND_VIEW ? "View" : "Table", sk_ddl_name(name)),
+				 found == '\0' ? errhint("Qualify the name with its schema if that is not in the search path.") : 0);
 	return InvalidOid;			/* keep compiler quiet */
 }
 
@@ -341,15 +335,64 @@ sk_ddl_table_key(Oid relid)
 }
 
 /*
- * sk_ddl_check_key_length
- *		Raise an error if PostgreSQL has no index of so many columns.
+ * sk_ddl_key
+ *		The columns of a key as they are in a command, with their order.
+ */
+char *
+sk_ddl_key(List *key)
+{
+	StringInfoData result;
+	ListCell   *lc;
+
+	initStringInfo(&result);
+	foreach(lc, key)
+	{
+		SkKeyPart  *part = lfirst(lc);
+
+		appendStringInfo(&result, "%s%s%s", result.len > 0 ? ", " : "",
+						 quote_identifier(part->column), part->is_desc ? " DESC" : "");
+		if (part->nulls != NULL)
+			appendStringInfo(&result, " NULLS %s", part->nulls);
+	}
+	return result.data;
+}
+
+/*
+ * sk_ddl_key_names
+ *		The columns of a key, as a list of names.
+ */
+List *
+sk_ddl_key_names(List *key)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, key)
+		result = lappend(result, ((SkKeyPart *) lfirst(lc))->column);
+	return result;
+}
+
+/*
+ * sk_ddl_check_key
+ *		Raise an error if PostgreSQL has no index of so many columns, or one is
+ *		there twice.
  */
 void
-sk_ddl_check_key_length(SkDdlText *ddl, List *key)
+sk_ddl_check_key(SkDdlText *ddl, List *key, const char *object)
 {
+	ListCell   *lc;
+
 	if (list_length(key) > INDEX_MAX_KEYS)
 		SK_DDL_ERROR(ddl, ((SkKeyPart *) linitial(key))->at, ERRCODE_TOO_MANY_COLUMNS,
 					 errmsg("cannot use more than %d columns in an index", INDEX_MAX_KEYS));
+	foreach(lc, key)
+	{
+		SkKeyPart  *part = lfirst(lc);
+
+		if (sk_ddl_has_name(list_truncate(sk_ddl_key_names(key), foreach_current_index(lc)), part->column))
+			SK_DDL_ERROR(ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
+						 errmsg("%s specifies key column %s twice.", object, part->column));
+	}
 }
 
 /*

@@ -96,7 +96,6 @@ static bool write_minus(SkWriter *writer, Node *value);
 static bool is_same_regex(Node *node);
 static bool write_boolean_test(SkWriter *writer, BooleanTest *test);
 static bool write_case(SkWriter *writer, CaseExpr *expr);
-static Node *without_relabel(Node *node);
 static bool write_in(SkWriter *writer, ScalarArrayOpExpr *expr);
 static bool has_name(RangeTblEntry *rte, const char *name);
 static bool write_var(SkWriter *writer, Var *var);
@@ -968,24 +967,16 @@ write_case(SkWriter *writer, CaseExpr *expr)
 	return write_list(writer, " ELSE ", list_make1(expr->defresult), "", " END");
 }
 
-static Node *
-without_relabel(Node *node)
-{
-	if (IsA(node, ArrayCoerceExpr))
-		node = (Node *) ((ArrayCoerceExpr *) node)->arg;
-	if (IsA(node, RelabelType))
-		node = (Node *) ((RelabelType *) node)->arg;
-	return node;
-}
-
 /* IN, with a list or an array */
 static bool
 write_in(SkWriter *writer, ScalarArrayOpExpr *expr)
 {
-	Node	   *array = without_relabel(lsecond(expr->args));
+	Node	   *array = lsecond(expr->args);
 	char	   *name = get_opname(expr->opno);
 	const char *word = expr->useOr ? "IN" : "NOT IN";
 
+	if (IsA(array, ArrayCoerceExpr))
+		array = (Node *) ((ArrayCoerceExpr *) array)->arg;
 	if (name == NULL || strcmp(name, expr->useOr ? "=" : "<>") != 0 || expr->opno >= FirstNormalObjectId ||
 		sk_ddl_type_class(get_element_type(exprType(array))) != sk_ddl_type_class(exprType(linitial(expr->args))))
 		return false;

@@ -96,8 +96,6 @@ static void write_sequence(SkPrinter *printer, SkNode *node, const char *format)
 static void write_part(SkPrinter *printer, SkNode *call, SkNode *node);
 static void check_argument(SkPrinter *printer, SkNode *call, const SkDdlFunction *function, int number, SkNode *node);
 static void write_string(SkPrinter *printer, const char *value);
-static void fail_at(SkDdlText *ddl, int at);
-pg_noreturn static void fail_at(SkDdlText *ddl, int at);
 
 /*
  * sk_ddl_translate
@@ -233,7 +231,7 @@ write_node(SkPrinter *printer, SkNode *node)
 		case SK_NODE_TOKENS:
 		case SK_NODE_SEQUENCE:
 			/* what only stands in calls */
-			fail_at(printer->ddl, node->at);
+			sk_ddl_fail(printer->ddl, node->at, NULL);
 	}
 }
 
@@ -661,7 +659,7 @@ write_typed(SkPrinter *printer, SkNode *node)
 		appendStringInfoString(&printer->sql, value);
 	}
 	else
-		fail_at(ddl, node->at + 1);
+		sk_ddl_fail(ddl, node->at + 1, NULL);
 }
 
 /* A constant that no setting changes, as the cast of a text makes it; NULL if the text is none. */
@@ -694,7 +692,7 @@ write_cast(SkPrinter *printer, SkNode *node)
 	StringInfoData type;
 
 	if (!SK_DDL_ONE_OF(node->text, "cast", "safe_cast"))
-		fail_at(printer->ddl, node->at);
+		sk_ddl_fail(printer->ddl, node->at, NULL);
 	if (node->type_name->length > 0)
 		sk_ddl_refuse(printer->ddl, node->type_name->at, "a length in a cast", NULL);
 	initStringInfo(&type);
@@ -933,18 +931,13 @@ write_special(SkPrinter *printer, SkNode *node)
 	StringInfo	sql = &printer->sql;
 	const char *name = node->text;
 	SkFloats	floats = floats_among(printer, node->args);
+	SkNode		test = {0};
 
 	if (strcmp(name, "if") == 0)
 	{
 		check_count(printer, node, 3, 3);
-		appendStringInfoString(sql, "CASE WHEN ");
-		write_node(printer, linitial(node->args));
-		floats = floats_among(printer, list_copy_tail(node->args, 1));
-		appendStringInfoString(sql, " THEN ");
-		write_float(printer, lsecond(node->args), floats);
-		appendStringInfoString(sql, " ELSE ");
-		write_float(printer, lthird(node->args), floats);
-		appendStringInfoString(sql, " END");
+		test.args = list_make5(NULL, linitial(node->args), lsecond(node->args), NULL, lthird(node->args));
+		write_case(printer, &test);
 	}
 	else if (SK_DDL_ONE_OF(name, "coalesce", "ifnull", "nullif"))
 	{
@@ -1027,7 +1020,7 @@ write_sequence(SkPrinter *printer, SkNode *node, const char *format)
 	SkName		name;
 
 	if (sequence == NULL || sequence->type != SK_NODE_SEQUENCE || strcmp(sequence->text, "sequence") != 0)
-		fail_at(printer->ddl, sequence != NULL ? sequence->at : node->at);
+		sk_ddl_fail(printer->ddl, sequence != NULL ? sequence->at : node->at, NULL);
 	name.parts = sequence->args;
 	name.at = sequence->at;
 	(void) sk_ddl_find(printer->ddl, &name, RELKIND_SEQUENCE, false);
@@ -1046,7 +1039,7 @@ write_part(SkPrinter *printer, SkNode *call, SkNode *node)
 	else if (day != NULL && day->type == SK_NODE_NAME)
 		part = psprintf("%s(%s)", node->text, (char *) linitial(day->args));
 	if (part == NULL)
-		fail_at(printer->ddl, node->at);
+		sk_ddl_fail(printer->ddl, node->at, NULL);
 	if (!sk_ddl_has_part(call->text, part))
 		sk_ddl_refuse(printer->ddl, node->at, psprintf("%s() %s %s", SK_DDL_UPPER(call->text),
 													   strcmp(call->text, "extract") == 0 ? "of" : "to", SK_DDL_UPPER(part)), NULL);
@@ -1087,13 +1080,4 @@ static void
 write_string(SkPrinter *printer, const char *value)
 {
 	appendStringInfoString(&printer->sql, quote_literal_cstr(value));
-}
-
-static void
-fail_at(SkDdlText *ddl, int at)
-{
-	const SkToken *token = &ddl->tokens[at];
-
-	SK_DDL_ERROR(ddl, at, ERRCODE_SYNTAX_ERROR,
-				 errmsg("syntax error at or near \"%.*s\"", token->end - token->start, ddl->sql + token->start));
 }

@@ -147,7 +147,7 @@ static void yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message);
 	renames streams stream_list where_parts where_part strings tail identity_clauses
 %type <node> bracketed default_value expression view_query tokens table_name expr condition value call query query_body
 	query_operand subquery select select_item from_item table_ref join_condition opt_sort sort_item
-	opt_distinct opt_where opt_group opt_having opt_limit set_operator literal with_item
+	opt_distinct opt_where opt_group opt_having opt_limit set_operator with_item
 	opt_partition inserted row set_item
 %type <list> expr_list whens select_items from_items sort_list with_items
 	group_list opt_zone row_list set_list
@@ -157,7 +157,7 @@ static void yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message);
 %type <constraint> element tail_item constraint table_constraint interleave policy stream
 %type <action> alter_action column_action
 %type <column> column attributes
-%type <name> qualified opt_qualified
+%type <name> qualified
 %type <type> type known_type base_type
 %type <part> key_part
 %type <clause> clause
@@ -186,7 +186,7 @@ statement:
 	K_CREATE K_TABLE opt_not_exists qualified '(' elements ')' tail
 		{ $$ = NODE(SkStatement, .type = SK_CREATE_TABLE, .name = $4, .exists_ok = $3,
 			.elements = list_concat($6, $8)); }
-	| K_CREATE opt_unique opt_null_filtered K_INDEX opt_not_exists opt_qualified
+	| K_CREATE opt_unique opt_null_filtered K_INDEX opt_not_exists qualified
 		K_ON qualified opt_using '(' key_parts ')' index_tail
 		{ $$ = NODE(SkStatement, .type = SK_CREATE_INDEX, .name = $6, .is_unique = $2,
 			.null_filtered = $3, .exists_ok = $5, .table = $8, .columns = $11, .elements = $13); }
@@ -315,11 +315,6 @@ opt_null_filtered:
 opt_or_replace:
 	K_OR K_REPLACE				{ $$ = true; }
 	| /* empty */				{ $$ = false; }
-	;
-
-opt_qualified:
-	qualified
-	| /* empty */				{ $$ = NULL; }
 	;
 
 opt_only:
@@ -957,19 +952,10 @@ expression_start:				{ ddl->in_expression = true; }
 default_value:
 	default_start bracketed
 		{ $$ = EXPR(SK_NODE_PARENTHESES, .args = list_make1($2)); }
-	| default_start literal		{ $$ = $2; }
 	| default_start tokens		{ $$ = $2; }
 	;
 
 default_start:					{ ddl->in_default = true; }
-	;
-
-literal:
-	NUMBER						{ $$ = number_node(@$, $1); }
-	| '-' NUMBER				{ $$ = sign_node(@$, "-", number_node(@$, $2)); }
-	| STRING					{ $$ = EXPR(SK_NODE_STRING, .text = $1); }
-	| truth						{ $$ = WORD($1); }
-	| IDENT '(' ')'				{ $$ = EXPR(SK_NODE_CALL, .text = $1); }
 	;
 
 expression:
@@ -1542,9 +1528,7 @@ yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message)
 
 	if (refusal != NULL)
 		sk_ddl_refuse(ddl, range->first, refusal->what, refusal->hint);
-	/* STRUCT<...>, and name INTERVAL */
-	if (strcmp(token->text, "<") == 0 && sk_ddl_has_words(ddl, range->first - 1, "struct"))
-		sk_ddl_refuse_type(ddl, range->first - 1, "struct");
+	/* name INTERVAL */
 	if (sk_ddl_has_words(ddl, range->first, "interval") && range->first > ddl->first &&
 		(token[-1].type == SK_TOKEN_WORD || token[-1].type == SK_TOKEN_NAME))
 		sk_ddl_refuse_type(ddl, range->first, "interval");
@@ -1552,25 +1536,15 @@ yyerror(SkDdlRange *range, SkDdlText *ddl, const char *message)
 	if (message != NULL && strcmp(message, "memory exhausted") == 0)
 		SK_DDL_ERROR(ddl, range->first, ERRCODE_STATEMENT_TOO_COMPLEX,
 					 errmsg("statement is nested too deeply"));
-	if (range->first >= ddl->end)
-		SK_DDL_ERROR(ddl, ddl->end, ERRCODE_SYNTAX_ERROR,
-					 errmsg("syntax error at end of input"));
-	SK_DDL_ERROR(ddl, range->first, ERRCODE_SYNTAX_ERROR,
-				 errmsg("syntax error at or near \"%.*s\"", token->end - token->start,
-					ddl->sql + token->start));
+	sk_ddl_fail(ddl, range->first, NULL);
 }
 
 /* A name, which GoogleSQL does not reserve unless it is in backquotes. */
 static char *
 check_name(SkDdlText *ddl, SkDdlRange range, char *name)
 {
-	const SkToken *token = &ddl->tokens[range.first];
-
-	if (ddl->dialect == SK_GOOGLESQL && token->type == SK_TOKEN_WORD && sk_ddl_is_reserved(name))
-		SK_DDL_ERROR(ddl, range.first, ERRCODE_SYNTAX_ERROR,
-					 errmsg("syntax error at or near \"%.*s\"", token->end - token->start,
-							ddl->sql + token->start),
-					 errhint("GoogleSQL reserves this word: a name is in backquotes."));
+	if (ddl->dialect == SK_GOOGLESQL && ddl->tokens[range.first].type == SK_TOKEN_WORD && sk_ddl_is_reserved(name))
+		sk_ddl_fail(ddl, range.first, "GoogleSQL reserves this word: a name is in backquotes.");
 	return name;
 }
 

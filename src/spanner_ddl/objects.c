@@ -44,14 +44,11 @@ typedef struct SkNewIndex
 {
 	Oid			relid;			/* of its table */
 	Oid			parent;			/* INTERLEAVE IN, or InvalidOid */
-	StringInfoData key;
 	List	   *stored;			/* STORING or INCLUDE */
 	StringInfoData filter;		/* WHERE, or empty */
 } SkNewIndex;
 
-static void read_index_key(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index);
-static void read_index_clauses(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index);
-static void check_stored(SkDdlText *ddl, SkStatement *statement, Oid relid, const char *column);
+static void read_index(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index);
 static void add_filter(SkNewIndex *index, const char *column);
 static void check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPart *part);
 static void recreate_index(SkDdlText *ddl, SkStatement *statement, Oid indexid);
@@ -59,7 +56,7 @@ static void check_meaning(SkDdlText *ddl, SkStatement *statement);
 static bool is_taken_for_another(Node *node, void *context);
 static char *view_definition(SkDdlText *ddl);
 static void replace_view(SkDdlText *ddl);
-static bool skip_stream(SkDdlText *ddl, SkStatement *statement, bool exists_ok);
+static void find_stream(SkDdlText *ddl, SkStatement *statement);
 static char *stream_tables(SkDdlText *ddl, List *tables);
 static char *published_columns(SkConstraint *tracked, Oid relid);
 static void complete_identity(SkDdlText *ddl, Oid relid);
@@ -164,77 +161,60 @@ sk_ddl_create_index(SkDdlText *ddl, SkStatement *statement)
 {
 	SkNewIndex	index = {.relid = sk_ddl_find(ddl, statement->table, RELKIND_RELATION, false)};
 	SkName	   *name = statement->name;
+	Oid			schema = get_rel_namespace(index.relid);
 
-	initStringInfo(&index.key);
 	initStringInfo(&index.filter);
-	if (statement->columns == NIL && name != NULL)
+	if (statement->columns == NIL)
 		SK_DDL_ERROR(ddl, name->at, ERRCODE_SYNTAX_ERROR,
 					 errmsg("Index %s does not specify any key columns.", sk_ddl_name(name)));
-	sk_ddl_check_key_length(ddl, statement->columns);
-	read_index_key(ddl, statement, &index);
-	read_index_clauses(ddl, statement, &index);
+	read_index(ddl, statement, &index);
 
 	/*
 	 * an index is in the schema of its table, which PostgreSQL need not be
 	 * told
 	 */
-	if (name != NULL && (list_length(name->parts) > 1 ?
-						 strcmp(linitial(name->parts), get_namespace_name(get_rel_namespace(index.relid))) != 0 :
-						 ddl->dialect == SK_GOOGLESQL && list_length(statement->table->parts) > 1))
+	if (list_length(name->parts) > 1 ? strcmp(linitial(name->parts), get_namespace_name(schema)) != 0 :
+		ddl->dialect == SK_GOOGLESQL && list_length(statement->table->parts) > 1)
 		sk_ddl_refuse(ddl, name->at, "index in another schema than its table", NULL);
-	if (name != NULL)
-		sk_ddl_new_name(ddl, "Index", get_rel_namespace(index.relid), llast(name->parts), name->at);
+	sk_ddl_new_name(ddl, "Index", schema, llast(name->parts), name->at);
 	(void) sk_ddl_on_relation(ddl, index.relid);
 	SK_DDL_EMIT(ddl, "CREATE %sINDEX %s%s ON %s (%s)%s%s%s", statement->is_unique ? "UNIQUE " : "",
-				statement->exists_ok ? "IF NOT EXISTS " : "",
-				name != NULL ? quote_identifier(llast(name->parts)) : "",
-				sk_ddl_name(statement->table), index.key.data,
+				statement->exists_ok ? "IF NOT EXISTS " : "", quote_identifier(llast(name->parts)),
+				sk_ddl_name(statement->table), sk_ddl_key(statement->columns),
 				index.stored != NIL ? psprintf(" INCLUDE (%s)", sk_ddl_name_list(index.stored)) : "",
 				statement->is_unique ? " NULLS NOT DISTINCT" : "",
 				index.filter.data);
-	if (name != NULL)
-		sk_ddl_keep_name(ddl, llast(name->parts),
-						 psprintf("INDEX %s", quote_qualified_identifier(get_namespace_name(get_rel_namespace(index.relid)),
-																		 llast(name->parts))));
+	sk_ddl_keep_name(ddl, llast(name->parts),
+					 psprintf("INDEX %s", quote_qualified_identifier(get_namespace_name(schema), llast(name->parts))));
 	(void) sk_ddl_on_relation(ddl, InvalidOid);
-	if (OidIsValid(index.parent) && name != NULL)
-		sk_ddl_check_interleave(ddl, name->at,
-								get_relname_relid(llast(name->parts), get_rel_namespace(index.relid)),
-								index.parent);
+	if (OidIsValid(index.parent))
+		sk_ddl_check_interleave(ddl, name->at, get_relname_relid(llast(name->parts), schema), index.parent);
 }
 
+/* Read the key, and what stands behind it: STORING, INTERLEAVE IN and WHERE. */
 static void
-read_index_key(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index)
+read_index(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index)
 {
+	const char *name = sk_ddl_name(statement->name);
+	List	   *columns;
 	ListCell   *lc;
+	ListCell   *column;
 
+	sk_ddl_check_key(ddl, statement->columns, psprintf("Index %s", name));
 	foreach(lc, statement->columns)
 	{
 		SkKeyPart  *part = lfirst(lc);
 
 		check_key_part(ddl, statement, index->relid, part);
-		appendStringInfo(&index->key, "%s%s%s", index->key.len > 0 ? ", " : "",
-						 quote_identifier(part->column), part->is_desc ? " DESC" : "");
-		if (part->nulls != NULL)
-			appendStringInfo(&index->key, " NULLS %s", part->nulls);
 		if (statement->null_filtered)
 			add_filter(index, part->column);
 	}
-}
-
-/* Read what stands behind the key: STORING, INTERLEAVE IN and WHERE. */
-static void
-read_index_clauses(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index)
-{
-	ListCell   *lc;
-	ListCell   *column;
-
 	foreach(lc, statement->elements)
 	{
 		SkConstraint *clause = lfirst(lc);
 
 		if (clause->type == SK_UNIQUE)
-			index->stored = clause->columns;
+			index->stored = list_concat(index->stored, clause->columns);
 		else if (clause->type == SK_INTERLEAVE)
 		{
 			index->parent = sk_ddl_find(ddl, clause->table, RELKIND_RELATION, false);
@@ -246,33 +226,15 @@ read_index_clauses(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index)
 			foreach(column, clause->columns)
 				add_filter(index, lfirst(column));
 	}
+	/* an index has the key of its table anyway */
+	columns = list_concat(sk_ddl_table_key(index->relid), sk_ddl_key_names(statement->columns));
 	foreach(lc, index->stored)
 	{
-		bool		is_key = false;
-
-		foreach(column, statement->columns)
-			is_key |= strcmp(((SkKeyPart *) lfirst(column))->column, lfirst(lc)) == 0;
-		check_stored(ddl, statement, index->relid, lfirst(lc));
-		if (is_key)
+		if (sk_ddl_has_name(columns, lfirst(lc)))
 			SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
-						 errmsg("Index %s specifies stored column %s that is a key of the index.",
-								statement->name != NULL ? sk_ddl_name(statement->name) : "", (char *) lfirst(lc)));
-		if (sk_ddl_has_name(list_truncate(list_copy(index->stored), foreach_current_index(lc)), lfirst(lc)))
-			SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
-						 errmsg("Index %s specifies stored column %s twice.",
-								statement->name != NULL ? sk_ddl_name(statement->name) : "", (char *) lfirst(lc)));
+						 errmsg("Index %s specifies stored column %s that it has already.", name, (char *) lfirst(lc)));
+		columns = lappend(columns, lfirst(lc));
 	}
-}
-
-/* An index has the key of its table anyway. */
-static void
-check_stored(SkDdlText *ddl, SkStatement *statement, Oid relid, const char *column)
-{
-	if (sk_ddl_has_name(sk_ddl_table_key(relid), column))
-		SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
-					 errmsg("Index %s specifies stored column %s which is a key of table %s.",
-							statement->name != NULL ? sk_ddl_name(statement->name) : "", column,
-							get_rel_name(relid)));
 }
 
 /* Leave rows out of the index that have no value of this column. */
@@ -283,26 +245,16 @@ add_filter(SkNewIndex *index, const char *column)
 					 quote_identifier(column));
 }
 
-/* Raise an error if a column of a key is there twice, or of no such type. */
+/* Raise an error if a column of a key is of no such type. */
 static void
 check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPart *part)
 {
-	const char *index = statement->name != NULL ? sk_ddl_name(statement->name) : "";
 	AttrNumber	attnum = get_attnum(relid, part->column);
 	SkDdlType	type;
 	Oid			type_oid;
 	Oid			collation;
 	int32		typmod;
-	ListCell   *lc;
 
-	foreach(lc, statement->columns)
-	{
-		SkKeyPart  *other = lfirst(lc);
-
-		if (other != part && strcmp(other->column, part->column) == 0)
-			SK_DDL_ERROR(ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
-						 errmsg("Index %s specifies key column %s twice.", index, part->column));
-	}
 	if (attnum == InvalidAttrNumber)
 		return;
 	get_atttypetypmodcoll(relid, attnum, &type_oid, &typmod, &collation);
@@ -312,7 +264,7 @@ check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPar
 		SK_DDL_ERROR(ddl, part->at, ERRCODE_DATATYPE_MISMATCH,
 					 errmsg("Cannot reference %s %s in the creation of index %s.",
 							type == SK_TYPE_NUMERIC ? "PG.NUMERIC" : sk_ddl_type_name(type),
-							part->column, index));
+							part->column, sk_ddl_name(statement->name)));
 }
 
 /* ALTER INDEX name { ADD | DROP } STORED COLUMN column */
@@ -325,13 +277,11 @@ sk_ddl_alter_index(SkDdlText *ddl, SkStatement *statement)
 	const char *name = sk_ddl_name(statement->name);
 	const char *column = linitial(statement->columns);
 	AttrNumber	attnum = get_attnum(form->indrelid, column);
-	bool		is_there = false;
+	bool		is_there = !statement->is_drop && sk_ddl_has_name(sk_ddl_table_key(form->indrelid), column);
 	char	   *loss;
 
 	for (int i = statement->is_drop ? form->indnkeyatts : 0; i < form->indnatts; i++)
 		is_there |= form->indkey.values[i] == attnum;
-	if (!statement->is_drop)
-		check_stored(ddl, statement, form->indrelid, column);
 	if (attnum == InvalidAttrNumber || (statement->is_drop && !is_there))
 		SK_DDL_ERROR(ddl, statement->at, ERRCODE_UNDEFINED_COLUMN,
 					 errmsg("Index %s does not have stored column %s.", name, column));
@@ -511,7 +461,7 @@ sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement)
 		sk_ddl_refuse(ddl, statement->name->at, "change stream in a schema",
 					  "A publication has no schema.");
 	if (statement->type == SK_ALTER_STREAM)
-		(void) skip_stream(ddl, statement, false);
+		find_stream(ddl, statement);
 	else
 	{
 		sk_ddl_new_name(ddl, "Change Stream", InvalidOid, publication, statement->name->at);
@@ -551,21 +501,15 @@ sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement)
 	}
 }
 
-/* Like sk_ddl_skip(), for a change stream. */
-static bool
-skip_stream(SkDdlText *ddl, SkStatement *statement, bool exists_ok)
+/* Raise an error if there is no such change stream. */
+static void
+find_stream(SkDdlText *ddl, SkStatement *statement)
 {
 	const char *name = llast(statement->name->parts);
 
-	if (OidIsValid(get_publication_oid(name, true)))
-		return false;
-	if (!exists_ok)
+	if (!OidIsValid(get_publication_oid(name, true)))
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_UNDEFINED_OBJECT,
 					 errmsg("Change Stream not found: %s", name));
-	ereport(NOTICE,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("publication \"%s\" does not exist, skipping", name)));
-	return true;
 }
 
 /* The tables of a change stream, with columns; NULL if there is none. */
@@ -731,24 +675,18 @@ sk_ddl_drop(SkDdlText *ddl, SkStatement *statement)
 	Oid			synonym;
 
 	if (relkind != '\0')
-	{
-		if (sk_ddl_skip(ddl, statement->name, relkind, statement->exists_ok))
-			return;
-		relid = sk_ddl_find(ddl, statement->name, relkind, false);
-	}
-	else if (strcmp(object, "PUBLICATION") == 0 && skip_stream(ddl, statement, statement->exists_ok))
-		return;
+		relid = sk_ddl_find(ddl, statement->name, relkind, statement->exists_ok);
 	else if (strcmp(object, "SCHEMA") == 0)
 		relid = get_namespace_oid(linitial(statement->name->parts), true);
+	else if (!statement->exists_ok)
+		find_stream(ddl, statement);
 	if (SK_DDL_ONE_OF(object, "TABLE", "SEQUENCE", "SCHEMA"))
 		sk_ddl_check(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
 					 psprintf("SELECT spanner_internal.drop_%s_problem('%u')", asc_tolower(object, strlen(object)), relid));
 	synonym = relkind == RELKIND_RELATION ? sk_ddl_object("synonym_of", relid) : InvalidOid;
 	if (OidIsValid(synonym))
 		SK_DDL_EMIT(ddl, "DROP VIEW %s", sk_ddl_relation(synonym));
-	SK_DDL_EMIT(ddl, "DROP %s %s%s", object,
-				relkind == '\0' && statement->exists_ok ? "IF EXISTS " : "",
-				sk_ddl_name(statement->name));
+	SK_DDL_EMIT(ddl, "DROP %s %s%s", object, statement->exists_ok ? "IF EXISTS " : "", sk_ddl_name(statement->name));
 }
 
 /*

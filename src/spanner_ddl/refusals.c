@@ -147,3 +147,18 @@ sk_ddl_refuse_option(SkDdlText *ddl, const SkDdlOption *option, const char *obje
 	sk_ddl_refuse(ddl, option->at, psprintf("option \"%s\"%s", option->name, object),
 				  refusal != NULL ? refusal->hint : "Leave it out.");
 }
+
+/*
+ * sk_ddl_fail
+ *		Report a token that nothing can have there.
+ */
+void
+sk_ddl_fail(SkDdlText *ddl, int at, const char *hint)
+{
+	const SkToken *token = &ddl->tokens[at];
+
+	SK_DDL_ERROR(ddl, Min(at, ddl->end), ERRCODE_SYNTAX_ERROR,
+				 at >= ddl->end ? errmsg("syntax error at end of input") :
+				 errmsg("syntax error at or near \"%.*s\"", token->end - token->start, ddl->sql + token->start),
+				 hint != NULL ? errhint("%s", hint) : 0);
+}

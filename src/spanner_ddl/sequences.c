@@ -79,10 +79,6 @@ sk_ddl_read_clauses(SkDdlText *ddl, List *clauses, const char *place,
 	Assert(change->place == NULL && change->options.data == NULL);
 	change->place = place;
 	initStringInfo(&change->options);
-	if (clauses == NIL && strcmp(place, SK_DDL_ALTER_SEQUENCE) == 0)
-		SK_DDL_ERROR(ddl, ddl->end, ERRCODE_SYNTAX_ERROR,
-					 errmsg("syntax error at end of input"),
-					 errhint("Say what is to be changed."));
 	foreach(lc, clauses)
 	{
 		SkDdlClause *clause = lfirst(lc);

@@ -157,6 +157,7 @@ extern const SkRefusal *sk_ddl_refusal(SkDdlText *ddl, SkRefusalType type, int t
 extern bool sk_ddl_has_words(SkDdlText *ddl, int token, const char *words);
 pg_noreturn extern void sk_ddl_refuse(SkDdlText *ddl, int token, const char *what,
 									  const char *hint);
+pg_noreturn extern void sk_ddl_fail(SkDdlText *ddl, int at, const char *hint);
 pg_noreturn extern void sk_ddl_refuse_type(SkDdlText *ddl, int token, const char *name);
 pg_noreturn extern void sk_ddl_refuse_option(SkDdlText *ddl, const SkDdlOption *option,
 											 const char *object);
@@ -195,7 +196,9 @@ extern bool sk_ddl_has_name(const List *names, const char *name);
 extern Oid	sk_ddl_find(SkDdlText *ddl, const SkName *name, char relkind, bool missing_ok);
 extern bool sk_ddl_skip(SkDdlText *ddl, const SkName *name, char relkind, bool exists_ok);
 extern List *sk_ddl_table_key(Oid relid);
-extern void sk_ddl_check_key_length(SkDdlText *ddl, List *key);
+extern char *sk_ddl_key(List *key);
+extern List *sk_ddl_key_names(List *key);
+extern void sk_ddl_check_key(SkDdlText *ddl, List *key, const char *object);
 extern void sk_ddl_check(SkDdlText *ddl, int at, int code, const char *query);
 extern void sk_ddl_check_interleave(SkDdlText *ddl, int at, Oid child, Oid parent);
 extern char *sk_ddl_database_setting(const char *setting);

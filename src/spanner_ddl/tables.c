@@ -74,14 +74,13 @@ static void check_key(SkNewTable *table);
 static void finish_table(SkNewTable *table);
 static void read_elements(SkNewTable *table, List *elements);
 static void add_key(SkNewTable *table);
-static List *key_names(List *key);
 static void alter_once(SkAlter *table, SkAction *action);
 static void alter_add_column(SkAlter *table, SkAction *action);
 static void add_with_kind(SkAlter *table, char *command, const SkColumn *column);
 static void alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool is_replaced);
 static void drop_column(SkAlter *table, SkAction *action);
 static void drop_synonym(SkAlter *table, SkAction *action);
-static AttrNumber find_column(SkAlter *table, SkAction *action);
+static AttrNumber find_column(SkAlter *table, const SkAction *action);
 static Oid	identity_sequence(SkAlter *table, AttrNumber column);
 static bool is_identity(SkAlter *table, SkAction *action);
 static void alter_column(SkAlter *table, SkAction *action);
@@ -93,7 +92,6 @@ static void drop_update(SkAlter *table, SkAction *action);
 static void set_parent(SkAlter *table, SkAction *action);
 static void rename_table(SkAlter *table, SkAction *action);
 static void alter_identity(SkAlter *table, const SkAction *action);
-static char *serial_sequence(const SkName *table, const char *column);
 static List *table_variables(Oid relid);
 static void add_variable(SkDdlText *ddl, List **variables, const SkColumn *column);
 static char *column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn *column, List **after);
@@ -154,7 +152,7 @@ sk_ddl_create_table(SkDdlText *ddl, SkStatement *statement)
 		add_key(&table);
 	foreach(lc, table.constraints)
 	{
-		char	   *sql = constraint_definition(ddl, table.name, table.schema, true, key_names(table.key),
+		char	   *sql = constraint_definition(ddl, table.name, table.schema, true, sk_ddl_key_names(table.key),
 												table.variables, lfirst(lc), &table.after);
 
 		if (sql != NULL)
@@ -262,7 +260,7 @@ check_key(SkNewTable *table)
 	ListCell   *lc;
 	ListCell   *other;
 
-	sk_ddl_check_key_length(table->ddl, table->key);
+	sk_ddl_check_key(table->ddl, table->key, psprintf("Table %s", name));
 	foreach(lc, table->key)
 	{
 		SkKeyPart  *part = lfirst(lc);
@@ -278,9 +276,6 @@ check_key(SkNewTable *table)
 		if (column == NULL)
 			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_UNDEFINED_COLUMN,
 						 errmsg("Table %s references nonexistent key column %s.", name, part->column));
-		if (sk_ddl_has_name(list_truncate(key_names(table->key), foreach_current_index(lc)), part->column))
-			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
-						 errmsg("Table %s references key column %s more than once.", name, part->column));
 		type_name = column_type(table->ddl, column, &type);
 		if (type == SK_TYPE_ARRAY || type == SK_TYPE_JSON || strcmp(type_name, "numeric") == 0)
 			SK_DDL_ERROR(table->ddl, part->at, ERRCODE_INVALID_TABLE_DEFINITION,
@@ -300,45 +295,26 @@ static void
 add_key(SkNewTable *table)
 {
 	char	   *name = sk_ddl_name(table->name);
-	StringInfoData order;
 	int			descending = 0;
 	ListCell   *lc;
 
-	initStringInfo(&order);
 	foreach(lc, table->key)
-	{
-		SkKeyPart  *part = lfirst(lc);
-
-		appendStringInfo(&order, "%s%s%s", order.len > 0 ? ", " : "",
-						 quote_identifier(part->column), part->is_desc ? " DESC" : "");
-		descending += part->is_desc;
-	}
+		descending += ((SkKeyPart *) lfirst(lc))->is_desc;
 	if (table->key == NIL)
 		table->after = lappend(table->after,
 							   psprintf("CREATE UNIQUE INDEX ON %s ((true))", name));
 	else if (table->key_is_null)
 		appendStringInfo(&table->sql, "\n  CONSTRAINT %s UNIQUE NULLS NOT DISTINCT (%s),",
 						 quote_identifier(ChooseRelationName(llast(table->name->parts), NULL, "pkey", table->schema, true)),
-						 sk_ddl_name_list(key_names(table->key)));
+						 sk_ddl_name_list(sk_ddl_key_names(table->key)));
 	else
-		appendStringInfo(&table->sql, "\n  PRIMARY KEY (%s),", sk_ddl_name_list(key_names(table->key)));
+		appendStringInfo(&table->sql, "\n  PRIMARY KEY (%s),", sk_ddl_name_list(sk_ddl_key_names(table->key)));
 	/* the key itself is read backward if all of it descends */
 	if (descending > 0 && descending < list_length(table->key))
-		table->after = lappend(table->after, psprintf("CREATE INDEX ON %s (%s)", name, order.data));
+		table->after = lappend(table->after, psprintf("CREATE INDEX ON %s (%s)", name, sk_ddl_key(table->key)));
 	/* publications, such as those of change streams, must not stop changes */
 	if (table->key == NIL || table->key_is_null)
 		table->after = lappend(table->after, psprintf("ALTER TABLE %s REPLICA IDENTITY FULL", name));
-}
-
-static List *
-key_names(List *key)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, key)
-		result = lappend(result, ((SkKeyPart *) lfirst(lc))->column);
-	return result;
 }
 
 /* ALTER TABLE */
@@ -450,15 +426,15 @@ alter_add_column(SkAlter *table, SkAction *action)
 	SkColumn   *column = action->column;
 	List	   *variables = table_variables(table->relid);
 	List	   *after = NIL;
+	SkDdlType	type;
 	char	   *sql;
 	ListCell   *lc;
 
 	if (get_attnum(table->relid, action->name) != InvalidAttrNumber && action->exists_ok)
 	{
-		ereport(NOTICE,
-				(errcode(ERRCODE_DUPLICATE_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" already exists, skipping",
-						action->name, get_rel_name(table->relid))));
+		/* core's NOTICE */
+		SK_DDL_EMIT(ddl, "ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s %s", sk_ddl_name(table->name),
+					quote_identifier(action->name), column_type(ddl, column, &type));
 		return;
 	}
 	if (column->is_primary_key)
@@ -534,22 +510,16 @@ alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool is_replaced)
 static void
 drop_column(SkAlter *table, SkAction *action)
 {
-	AttrNumber	attnum;
-
-	if (get_attnum(table->relid, action->name) == InvalidAttrNumber && action->exists_ok)
+	if (!action->exists_ok || get_attnum(table->relid, action->name) != InvalidAttrNumber)
 	{
-		ereport(NOTICE,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist, skipping",
-						action->name, get_rel_name(table->relid))));
-		return;
+		AttrNumber	attnum = find_column(table, action);
+
+		drop_update(table, action);
+		sk_ddl_check(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+					 psprintf("SELECT spanner_internal.drop_column_problem('%u', '%d')", table->relid, attnum));
 	}
-	attnum = find_column(table, action);
-	drop_update(table, action);
-	sk_ddl_check(table->ddl, action->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-				 psprintf("SELECT spanner_internal.drop_column_problem('%u', '%d')", table->relid, attnum));
-	SK_DDL_EMIT(table->ddl, "ALTER TABLE %s DROP COLUMN %s", sk_ddl_name(table->name),
-				quote_identifier(action->name));
+	SK_DDL_EMIT(table->ddl, "ALTER TABLE %s DROP COLUMN %s%s", sk_ddl_name(table->name),
+				action->exists_ok ? "IF EXISTS " : "", quote_identifier(action->name));
 }
 
 static void
@@ -566,7 +536,7 @@ drop_synonym(SkAlter *table, SkAction *action)
 }
 
 static AttrNumber
-find_column(SkAlter *table, SkAction *action)
+find_column(SkAlter *table, const SkAction *action)
 {
 	AttrNumber	result = get_attnum(table->relid, action->name);
 
@@ -868,7 +838,6 @@ alter_identity(SkAlter *table, const SkAction *action)
 	List	   *clauses = action->column->clauses;
 	SkDdlClause *first = linitial(clauses);
 	SkDdlChange change = {0};
-	AttrNumber	column = get_attnum(table->relid, action->name);
 	Oid			seqid;
 
 	if (list_length(clauses) > 1)
@@ -878,24 +847,12 @@ alter_identity(SkAlter *table, const SkAction *action)
 		SK_DDL_ERROR(ddl, first->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("Optional clause <RESTART COUNTER WITH> is not supported in <ALTER COLUMN ... SET> statement. Use <ALTER COLUMN ... RESTART COUNTER WITH> instead."));
 	sk_ddl_read_clauses(ddl, clauses, SK_DDL_ALTER_COLUMN, action->name, &change);
-	if (column == InvalidAttrNumber)
-		SK_DDL_ERROR(ddl, action->at, ERRCODE_UNDEFINED_COLUMN,
-					 errmsg("column \"%s\" of relation \"%s\" does not exist",
-							action->name, get_rel_name(table->relid)));
-	seqid = identity_sequence(table, column);
+	seqid = identity_sequence(table, find_column(table, action));
 	if (!OidIsValid(seqid))
 		SK_DDL_ERROR(ddl, action->at, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("Column is not an identity column in table %s: %s",
 							get_rel_name(table->relid), action->name));
 	sk_ddl_change_sequence(ddl, sk_ddl_relation(seqid), &change);
-}
-
-/* The call that names the sequence of a column. */
-static char *
-serial_sequence(const SkName *table, const char *column)
-{
-	return psprintf("pg_catalog.pg_get_serial_sequence(%s, %s)",
-					quote_literal_cstr(sk_ddl_name(table)), quote_literal_cstr(column));
 }
 
 /*
@@ -989,12 +946,13 @@ column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn
 			appendStringInfo(&sql, " (START WITH " INT64_FORMAT ")", start);
 		if (kind != NULL)
 			*after = lappend(*after,
-							 psprintf("SELECT spanner.alter_sequence(%s, kind => %s)",
-									  serial_sequence(table, column->name), quote_literal_cstr(kind)));
+							 psprintf("SELECT spanner.alter_sequence(pg_catalog.pg_get_serial_sequence(%s, %s), kind => %s)",
+									  quote_literal_cstr(sk_ddl_name(table)), quote_literal_cstr(column->name),
+									  quote_literal_cstr(kind)));
 	}
-	else if (column->has_default)
+	if (column->has_default)
 		appendStringInfo(&sql, " DEFAULT %s", sk_ddl_translate(ddl, column->expr, variables, false));
-	else if (column->is_generated)
+	if (column->is_generated)
 		appendStringInfo(&sql, " GENERATED ALWAYS AS (%s) STORED",
 						 generation_expression(ddl, variables, column));
 	if (length_check(table, column) != NULL)
@@ -1048,7 +1006,7 @@ check_assignment(SkDdlText *ddl, Oid relid, const char *name, const SkColumn *co
 				 errhint("Cast the expression."));
 }
 
-/* Raise an error if what is said of the column's values does not go together. */
+/* Raise an error if what is said of the column's values does not go together, and core does not. */
 static void
 check_sources(SkDdlText *ddl, const SkColumn *column)
 {
@@ -1059,18 +1017,8 @@ check_sources(SkDdlText *ddl, const SkColumn *column)
 		SK_DDL_ERROR(ddl, column->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("Only <GENERATED BY DEFAULT> is supported for identity column."),
 					 errhint("Run the statement directly if explicit values shall be refused."));
-	if (column->is_identity && is_serial(column))
-		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
-					 errmsg("Both serial and identity specified for column \"%s\"", column->name),
-					 errhint("Use bigint for an identity column."));
-	if (column->has_default && (column->is_identity || is_serial(column)))
-		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
-					 errmsg("Both identity and default value specified for column \"%s\"", column->name));
 	if (column->is_generated && !column->is_stored)
 		check_virtual(ddl, column);
-	if (column->has_default + column->is_generated + column->is_identity > 1)
-		SK_DDL_ERROR(ddl, column->at, ERRCODE_SYNTAX_ERROR,
-					 errmsg("column \"%s\" has several sources of values", column->name));
 }
 
 /* A generated column that Spanner would not store, and PostgreSQL does. */
@@ -1339,14 +1287,6 @@ parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *ke
 										  key != NIL ? " OF " : "", sk_ddl_name_list(key), table,
 										  sk_ddl_name(constraint->table)));
 		return NULL;
-	}
-	for (int i = 0; i < list_length(parent_key); i++)
-	{
-		if (i >= list_length(key) || strcmp(list_nth(parent_key, i), list_nth(key, i)) != 0)
-			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_FOREIGN_KEY,
-						 errmsg("Table %s does not reference parent key column %s.", table,
-								(char *) list_nth(parent_key, i)),
-						 errhint("The key begins with the columns of the parent's key."));
 	}
 	if (parent_key == NIL)
 		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_FOREIGN_KEY,
