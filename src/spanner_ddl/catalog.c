@@ -391,7 +391,7 @@ sk_ddl_check_key(SkDdlText *ddl, List *key, const char *object)
 
 		if (sk_ddl_has_name(list_truncate(sk_ddl_key_names(key), foreach_current_index(lc)), part->column))
 			SK_DDL_ERROR(ddl, part->at, ERRCODE_DUPLICATE_COLUMN,
-						 errmsg("%s specifies key column %s twice.", object, part->column));
+						 errmsg("%s has key column \"%s\" twice", object, part->column));
 	}
 }
 

@@ -850,7 +850,8 @@ RETURN CASE WHEN jsonb_typeof(value) IN ('boolean', 'string') THEN value #>> '{}
     THEN value #>> '{}' ELSE spanner_internal.float_to_string(value::float8, 15) END END;
 
 -- Arrays of JSON, NULL if it is none, and an error if elements are of another type.
-CREATE FUNCTION spanner_internal.json_query_array(value jsonb, path text DEFAULT '$') RETURNS jsonb[]
+CREATE FUNCTION spanner_internal.json_query_array(value jsonb, path text DEFAULT '$')
+RETURNS jsonb[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (SELECT CASE WHEN jsonb_typeof(a) = 'array' THEN ARRAY(SELECT jsonb_array_elements(a)) END
           FROM spanner_internal.json_query(value, path) a);

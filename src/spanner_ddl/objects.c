@@ -200,7 +200,7 @@ read_index(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index)
 	ListCell   *lc;
 	ListCell   *column;
 
-	sk_ddl_check_key(ddl, statement->columns, psprintf("Index %s", name));
+	sk_ddl_check_key(ddl, statement->columns, psprintf("index \"%s\"", name));
 	foreach(lc, statement->columns)
 	{
 		SkKeyPart  *part = lfirst(lc);
@@ -232,7 +232,7 @@ read_index(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index)
 	{
 		if (sk_ddl_has_name(columns, lfirst(lc)))
 			SK_DDL_ERROR(ddl, statement->at, ERRCODE_DUPLICATE_COLUMN,
-						 errmsg("Index %s specifies stored column %s that it has already.", name, (char *) lfirst(lc)));
+						 errmsg("index \"%s\" has column \"%s\" already", name, (char *) lfirst(lc)));
 		columns = lappend(columns, lfirst(lc));
 	}
 }
@@ -676,16 +676,17 @@ sk_ddl_drop(SkDdlText *ddl, SkStatement *statement)
 
 	if (relkind != '\0')
 		relid = sk_ddl_find(ddl, statement->name, relkind, statement->exists_ok);
-	else if (strcmp(object, "SCHEMA") == 0)
-		relid = get_namespace_oid(linitial(statement->name->parts), true);
-	else if (!statement->exists_ok)
+	else if (strcmp(object, "PUBLICATION") == 0 && !statement->exists_ok)
 		find_stream(ddl, statement);
-	if (SK_DDL_ONE_OF(object, "TABLE", "SEQUENCE", "SCHEMA"))
+	if (relkind == RELKIND_RELATION && OidIsValid(relid))
+	{
+		/* what core would drop along */
 		sk_ddl_check(ddl, statement->name->at, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-					 psprintf("SELECT spanner_internal.drop_%s_problem('%u')", asc_tolower(object, strlen(object)), relid));
-	synonym = relkind == RELKIND_RELATION ? sk_ddl_object("synonym_of", relid) : InvalidOid;
-	if (OidIsValid(synonym))
-		SK_DDL_EMIT(ddl, "DROP VIEW %s", sk_ddl_relation(synonym));
+					 psprintf("SELECT spanner_internal.drop_table_problem('%u')", relid));
+		synonym = sk_ddl_object("synonym_of", relid);
+		if (OidIsValid(synonym))
+			SK_DDL_EMIT(ddl, "DROP VIEW %s", sk_ddl_relation(synonym));
+	}
 	SK_DDL_EMIT(ddl, "DROP %s %s%s", object, statement->exists_ok ? "IF EXISTS " : "", sk_ddl_name(statement->name));
 }
 

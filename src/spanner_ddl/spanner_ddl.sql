@@ -438,7 +438,7 @@ BEGIN ATOMIC
                                    FROM pg_index i
                                    JOIN pg_constraint k ON k.conrelid = i.indrelid
                                   WHERE i.indexrelid = c.oid
-                                    AND k.conindid = c.oid AND k.contype IN ('p', 'u'))
+                                    AND k.conindid = c.oid AND k.contype IN ('p', 'u', 'x'))
              OR EXISTS (SELECT
                           FROM pg_index i
                           JOIN pg_index p ON p.indrelid = i.indrelid AND p.indkey = i.indkey
@@ -633,19 +633,12 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   WITH users AS (
-    -- neither those of its constraints nor the order of its key
     SELECT 'indices' AS kind, i.indexrelid::regclass::text AS name
       FROM pg_index i
+      JOIN pg_class c ON c.oid = i.indexrelid
      WHERE i.indrelid = relation
        AND i.indkey::text <> '0'
-       AND NOT EXISTS (SELECT FROM pg_constraint c
-                        WHERE c.conrelid = relation AND c.conindid = i.indexrelid)
-       AND NOT EXISTS (SELECT
-                         FROM pg_constraint c
-                         JOIN pg_index k ON k.indexrelid = c.conindid AND k.indkey = i.indkey
-                        WHERE c.conrelid = relation
-                          AND NOT i.indisunique
-                          AND i.indoption::text ~ '[13]')
+       AND spanner_internal.made_up(c.relnamespace, c.relname) IS NULL
      UNION ALL
     SELECT 'interleaved tables', t.tgrelid::regclass::text
       FROM pg_trigger t
@@ -661,37 +654,5 @@ BEGIN ATOMIC
     FROM users u
    GROUP BY u.kind
    ORDER BY u.kind DESC
-   LIMIT 1;
-END;
-
--- The column whose default takes values of a sequence.
-CREATE FUNCTION spanner_internal.drop_sequence_problem(sequence oid)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT format('Cannot drop SEQUENCE `%s` on which there is a dependent column: %s.%I.',
-           (SELECT c.relname FROM pg_class c WHERE c.oid = sequence), a.attrelid::regclass,
-           a.attname)
-    FROM pg_depend p
-    JOIN pg_attrdef d ON d.oid = p.objid
-    JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
-   WHERE p.classid = 'pg_attrdef'::regclass
-     AND p.refclassid = 'pg_class'::regclass
-     AND p.refobjid = sequence
-   ORDER BY d.adrelid, d.adnum
-   LIMIT 1;
-END;
-
--- The objects of a schema.
-CREATE FUNCTION spanner_internal.drop_schema_problem(schema oid)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT format('Cannot drop schema %s while it has dependent %s.', schema::regnamespace,
-           CASE k.relkind WHEN 'S' THEN 'sequences' WHEN 'v' THEN 'views' WHEN 'i' THEN 'indices'
-             ELSE 'tables' END)
-    FROM pg_class k
-   WHERE k.relnamespace = schema
-   ORDER BY k.relkind DESC
    LIMIT 1;
 END;

@@ -260,7 +260,7 @@ check_key(SkNewTable *table)
 	ListCell   *lc;
 	ListCell   *other;
 
-	sk_ddl_check_key(table->ddl, table->key, psprintf("Table %s", name));
+	sk_ddl_check_key(table->ddl, table->key, psprintf("table \"%s\"", name));
 	foreach(lc, table->key)
 	{
 		SkKeyPart  *part = lfirst(lc);

@@ -95,7 +95,6 @@ create_objects()
 		CREATE FUNCTION spanner_internal.update_trigger(oid, integer) RETURNS name LANGUAGE sql RETURN NULL::name;
 		CREATE FUNCTION spanner_internal.index_loss(oid) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.drop_table_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
-		CREATE FUNCTION spanner_internal.drop_schema_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.expression_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.interleaved_in() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 		CREATE FUNCTION spanner_internal.interleaved_trigger(oid) RETURNS oid LANGUAGE sql RETURN NULL::oid;
@@ -104,7 +103,6 @@ create_objects()
 		CREATE FUNCTION spanner_internal.made_up(oid, name) RETURNS oid LANGUAGE sql RETURN NULL::oid;
 		CREATE FUNCTION spanner_internal.same_name(oid, name, boolean) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.tables_without_identity(oid) RETURNS SETOF oid LANGUAGE sql AS 'SELECT NULL::oid WHERE false';
-		CREATE FUNCTION spanner_internal.drop_sequence_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.synonym_of(oid) RETURNS oid LANGUAGE sql RETURN NULL::oid;
 		CREATE FUNCTION spanner_internal.table_key(oid) RETURNS name[] LANGUAGE sql RETURN CASE \$1 WHEN 'e.t'::regclass THEN '{id}'::name[] END;
 		CREATE FUNCTION spanner_internal.parent_constraint(oid) RETURNS oid LANGUAGE sql RETURN NULL::oid;
