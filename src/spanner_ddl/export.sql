@@ -128,7 +128,7 @@ BEGIN
       JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = u.attnum);
 END $$;
 
--- what GoogleSQL and the PostgreSQL dialect call a type
+-- What GoogleSQL and the PostgreSQL dialect call a type, NULL if they have none.
 CREATE FUNCTION spanner_internal.ddl_type(type oid, typmod integer, length text, dialect text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -136,36 +136,26 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   element oid := (SELECT t.typelem FROM pg_type t WHERE t.oid = type AND t.typcategory = 'A');
-  characters text := (typmod - 4)::text;
+  characters text := CASE WHEN type = 'varchar'::regtype AND typmod >= 0 THEN (typmod - 4)::text
+                       ELSE coalesce(length, 'MAX') END;
 BEGIN
   IF element <> 0 THEN
-    RETURN CASE dialect WHEN 'postgresql'
-      THEN spanner_internal.ddl_type(element, typmod, length, dialect) || '[]'
-      ELSE 'ARRAY<' || spanner_internal.ddl_type(element, typmod, length, dialect) || '>' END;
+    RETURN replace(CASE dialect WHEN 'postgresql' THEN '*[]' ELSE 'ARRAY<*>' END, '*',
+             spanner_internal.ddl_type(element, typmod, length, dialect));
   END IF;
-  IF dialect = 'postgresql' THEN
-    RETURN CASE WHEN type = 'spanner.commit_timestamp'::regtype THEN 'spanner.commit_timestamp'
-      WHEN type IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) THEN 'bigint'
-      WHEN type = 'numeric'::regtype THEN 'numeric'
-      WHEN type = 'text'::regtype AND length IS NOT NULL THEN format('varchar(%s)', length)
-      WHEN type IN ('timestamptz'::regtype, 'text'::regtype, 'varchar'::regtype, 'bool'::regtype,
-        'float4'::regtype, 'float8'::regtype, 'bytea'::regtype, 'date'::regtype, 'jsonb'::regtype,
-        'uuid'::regtype)
-      THEN replace(format_type(type, typmod), 'timestamp with time zone', 'timestamptz') END;
-  END IF;
-  RETURN CASE WHEN type IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) THEN 'INT64'
-    WHEN type = 'float4'::regtype THEN 'FLOAT32'
-    WHEN type = 'float8'::regtype THEN 'FLOAT64'
-    WHEN type = 'bool'::regtype THEN 'BOOL'
-    WHEN type = 'bytea'::regtype THEN format('BYTES(%s)', coalesce(length, 'MAX'))
-    WHEN type = 'text'::regtype OR type = 'varchar'::regtype AND typmod < 0
-      THEN format('STRING(%s)', coalesce(length, 'MAX'))
-    WHEN type = 'varchar'::regtype THEN format('STRING(%s)', characters)
-    WHEN type IN ('timestamptz'::regtype, 'spanner.commit_timestamp'::regtype) THEN 'TIMESTAMP'
-    WHEN type = 'date'::regtype THEN 'DATE'
-    WHEN type = 'numeric'::regtype THEN 'NUMERIC'
-    WHEN type IN ('json'::regtype, 'jsonb'::regtype) THEN 'JSON'
-    WHEN type = 'uuid'::regtype THEN 'UUID' END;
+  RETURN (
+    SELECT format(CASE dialect WHEN 'postgresql' THEN t.postgresql ELSE t.googlesql END, characters)
+      FROM (VALUES
+             ('bool'::regtype, 'boolean', 'BOOL'), ('bytea', 'bytea', 'BYTES(%s)'),
+             ('date', 'date', 'DATE'), ('float4', 'real', 'FLOAT32'),
+             ('float8', 'double precision', 'FLOAT64'), ('int2', 'bigint', 'INT64'),
+             ('int4', 'bigint', 'INT64'), ('int8', 'bigint', 'INT64'), ('json', NULL, 'JSON'),
+             ('jsonb', 'jsonb', 'JSON'), ('numeric', 'numeric', 'NUMERIC'),
+             ('spanner.commit_timestamp', 'spanner.commit_timestamp', 'TIMESTAMP'),
+             ('text', CASE WHEN length IS NULL THEN 'text' ELSE 'varchar(%s)' END, 'STRING(%s)'),
+             ('timestamptz', 'timestamptz', 'TIMESTAMP'), ('uuid', 'uuid', 'UUID'),
+             ('varchar', format_type(type, typmod), 'STRING(%s)')) t (oid, postgresql, googlesql)
+     WHERE t.oid = type);
 END $$;
 
 -- The length of a column by its constraints.
@@ -504,28 +494,26 @@ BEGIN
        CROSS JOIN LATERAL unnest(o.columns) WITH ORDINALITY u (attnum, n)
         JOIN pg_attribute p ON p.attrelid = parent AND p.attnum = u.attnum
         LEFT JOIN pg_attribute a ON a.attrelid = c.relation AND a.attnum = c.columns[u.n])
-    SELECT CASE
-             WHEN p.kind = 'Index ' AND p.is_short AND p.attname <> p.child_name
-               THEN format('%1$s specifies keys that are not a prefix of the keys of table %2$s, '
-                 'yet is to be interleaved in %2$s.', p.object,
-                 spanner_internal.ddl_relation(parent, 'postgresql'))
-             WHEN p.kind = 'Table ' AND p.attname IS DISTINCT FROM p.child_name
-               THEN format('%s does not reference parent key column %s.', p.object, p.attname)
-             WHEN p.descends <> p.child_descends
-               THEN format('%s references parent key column %s with incorrect order %s.', p.object,
-                 p.attname, CASE WHEN p.child_descends THEN 'ASC' ELSE 'DESC' END)
-             WHEN p.type <> p.child_type
-               THEN format('%s references parent key column %s with incorrect type %s '
-                 '(should be %s).', p.object, p.attname, p.child_type, p.type)
-             ELSE format('%s references parent key column %s that is %s, but child key is %s.',
-               p.object, p.attname, p.nullability, p.child_nullability)
-           END
+    SELECT w.problem
       FROM parts p
-     WHERE p.kind = 'Index ' AND p.is_short AND p.attname <> p.child_name
-        OR p.kind = 'Table ' AND p.attname IS DISTINCT FROM p.child_name
-        OR p.descends <> p.child_descends
-        OR p.type <> p.child_type
-        OR p.nullability <> p.child_nullability AND NOT p.may_differ
+     CROSS JOIN LATERAL (
+             SELECT CASE
+               WHEN p.kind = 'Index ' AND p.is_short AND p.attname <> p.child_name
+                 THEN format('%1$s specifies keys that are not a prefix of the keys of table %2$s, '
+                   'yet is to be interleaved in %2$s.', p.object,
+                   spanner_internal.ddl_relation(parent, 'postgresql'))
+               WHEN p.kind = 'Table ' AND p.attname IS DISTINCT FROM p.child_name
+                 THEN format('%s does not reference parent key column %s.', p.object, p.attname)
+               WHEN p.descends <> p.child_descends
+                 THEN format('%s references parent key column %s with incorrect order %s.',
+                   p.object, p.attname, CASE WHEN p.child_descends THEN 'ASC' ELSE 'DESC' END)
+               WHEN p.type <> p.child_type
+                 THEN format('%s references parent key column %s with incorrect type %s '
+                   '(should be %s).', p.object, p.attname, p.child_type, p.type)
+               WHEN p.nullability <> p.child_nullability AND NOT p.may_differ
+                 THEN format('%s references parent key column %s that is %s, but child key is %s.',
+                   p.object, p.attname, p.nullability, p.child_nullability) END) w (problem)
+     WHERE w.problem IS NOT NULL
      ORDER BY p.n
      LIMIT 1);
 END $$;
