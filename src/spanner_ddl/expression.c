@@ -90,7 +90,6 @@ static SkVariable *find_variable(SkPrinter *printer, const char *name);
 static void write_variable(SkPrinter *printer, SkVariable *variable, int at);
 static void write_call(SkPrinter *printer, SkNode *node);
 static bool write_special(SkPrinter *printer, SkNode *node);
-static bool is_date_part(const SkNode *node);
 static void check_count(SkPrinter *printer, SkNode *node, int min, int max);
 static void write_sequence(SkPrinter *printer, SkNode *node, const char *format);
 static void write_part(SkPrinter *printer, SkNode *call, SkNode *node);
@@ -932,6 +931,7 @@ write_special(SkPrinter *printer, SkNode *node)
 	const char *name = node->text;
 	SkFloats	floats = floats_among(printer, node->args);
 	SkNode		test = {0};
+	SkNode		now = {.type = SK_NODE_WORD,.text = "CURRENT_TIMESTAMP"};
 
 	if (strcmp(name, "if") == 0)
 	{
@@ -960,30 +960,28 @@ write_special(SkPrinter *printer, SkNode *node)
 		write_node(printer, linitial(node->args));
 		appendStringInfoChar(sql, ')');
 	}
-	else if (strcmp(name, "extract") == 0 && list_length(node->args) > 1 && is_date_part(linitial(node->args)))
+	else if (strcmp(name, "current_date") == 0 ||
+			 (strcmp(name, "extract") == 0 && list_length(node->args) > 1 &&
+			  ((SkNode *) linitial(node->args))->type == SK_NODE_STRING &&
+			  strcmp(((SkNode *) linitial(node->args))->text, "date") == 0))
 	{
-		/* the only one that is no number */
+		/* the only part of a moment that is no number */
+		List	   *args = *name == 'c' ? list_concat(list_make1(&now), node->args) : list_copy_tail(node->args, 1);
+
+		check_count(printer, node, 0, *name == 'c' ? 1 : 3);
 		appendStringInfoString(sql, "spanner_internal.to_date(");
-		write_list(printer, list_copy_tail(node->args, 1), ", ", floats);
-		appendStringInfoString(sql, list_length(node->args) > 2 ? "" : ", ");
-		if (list_length(node->args) == 2)
+		write_list(printer, args, ", ", floats);
+		if (list_length(args) == 1)
+		{
+			appendStringInfoString(sql, ", ");
 			write_string(printer, sk_ddl_time_zone());
+		}
 		appendStringInfoString(sql, ", false)");
 	}
 	else if (strcmp(name, "current_timestamp") == 0)
 	{
 		check_count(printer, node, 0, 0);
 		appendStringInfoString(sql, "CURRENT_TIMESTAMP");
-	}
-	else if (strcmp(name, "current_date") == 0)
-	{
-		check_count(printer, node, 0, 1);
-		appendStringInfoString(sql, "spanner_internal.to_date(CURRENT_TIMESTAMP, ");
-		if (node->args != NIL)
-			write_node(printer, linitial(node->args));
-		else
-			write_string(printer, sk_ddl_time_zone());
-		appendStringInfoString(sql, ", false)");
 	}
 	else if (strcmp(name, "get_next_sequence_value") == 0)
 		write_sequence(printer, node, "pg_catalog.nextval(%s)");
@@ -992,12 +990,6 @@ write_special(SkPrinter *printer, SkNode *node)
 	else
 		return false;
 	return true;
-}
-
-static bool
-is_date_part(const SkNode *node)
-{
-	return node->type == SK_NODE_STRING && strcmp(node->text, "date") == 0;
 }
 
 static void

@@ -98,7 +98,6 @@ static char *column_definition(SkDdlText *ddl, SkName *table, List *variables, c
 static void check_assignment(SkDdlText *ddl, Oid relid, const char *name, const SkColumn *column);
 static void check_sources(SkDdlText *ddl, const SkColumn *column);
 static void check_virtual(SkDdlText *ddl, const SkColumn *column);
-static bool is_serial(const SkColumn *column);
 static char *identity_kind(SkDdlText *ddl, const SkColumn *column, int64 *start);
 static char *generation_expression(SkDdlText *ddl, List *variables, const SkColumn *column);
 static char *column_type(SkDdlText *ddl, const SkColumn *column, SkDdlType *type);
@@ -933,7 +932,7 @@ column_definition(SkDdlText *ddl, SkName *table, List *variables, const SkColumn
 	check_sources(ddl, column);
 	if (column->not_null)
 		appendStringInfoString(&sql, " NOT NULL");
-	if (column->is_identity || is_serial(column))
+	if (column->is_identity || strstr(column->type->name, "serial") != NULL)
 	{
 		if (type != SK_TYPE_INT)
 			SK_DDL_ERROR(ddl, column->at, ERRCODE_INVALID_TABLE_DEFINITION,
@@ -1035,12 +1034,6 @@ check_virtual(SkDdlText *ddl, const SkColumn *column)
 	ereport(NOTICE,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("generated column \"%s\" is stored here", column->name)));
-}
-
-static bool
-is_serial(const SkColumn *column)
-{
-	return strstr(column->type->name, "serial") != NULL;
 }
 
 /*
@@ -1231,8 +1224,6 @@ foreign_key(SkDdlText *ddl, SkConstraint *constraint, SkName *self, List *self_k
 					 errmsg("number of referencing and referenced columns for foreign key disagree"));
 	if (constraint->not_enforced && !SK_HAS_NOT_ENFORCED)
 	{
-		if (constraint->cascades)
-			sk_ddl_refuse(ddl, constraint->at, "ON DELETE CASCADE of a foreign key that is NOT ENFORCED", NULL);
 		ereport(NOTICE,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("foreign key to \"%s\" is not enforced, and left out",
