@@ -206,10 +206,11 @@ statement:
 		{ $$ = NODE(SkStatement, .type = SK_ALTER_TABLE, .name = $5, .exists_ok = $3,
 			.elements = $7); }
 	| K_ALTER K_INDEX opt_exists qualified K_ADD stored K_COLUMN name
-		{ $$ = NODE(SkStatement, .type = SK_ALTER_INDEX, .name = $4, .columns = list_make1($8)); }
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_INDEX, .name = $4, .exists_ok = $3,
+			.columns = list_make1($8)); }
 	| K_ALTER K_INDEX opt_exists qualified K_DROP stored K_COLUMN name
-		{ $$ = NODE(SkStatement, .type = SK_ALTER_INDEX, .name = $4, .columns = list_make1($8),
-			.is_drop = true); }
+		{ $$ = NODE(SkStatement, .type = SK_ALTER_INDEX, .name = $4, .exists_ok = $3,
+			.columns = list_make1($8), .is_drop = true); }
 	| K_ALTER K_SEQUENCE opt_exists qualified alter_clauses
 		{ $$ = NODE(SkStatement, .type = SK_ALTER_SEQUENCE, .name = $4, .exists_ok = $3,
 			.elements = $5); }
@@ -334,7 +335,11 @@ opt_with:
 	;
 
 opt_using:
-	| K_USING name
+	| K_USING IDENT
+		{
+			if (strcmp($2, "btree") != 0)
+				yyerror(&@2, ddl, NULL);
+		}
 	;
 
 stored:

@@ -271,15 +271,22 @@ check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPar
 void
 sk_ddl_alter_index(SkDdlText *ddl, SkStatement *statement)
 {
-	Oid			indexid = sk_ddl_find(ddl, statement->name, RELKIND_INDEX, false);
-	Relation	index = index_open(indexid, AccessShareLock);
-	Form_pg_index form = index->rd_index;
 	const char *name = sk_ddl_name(statement->name);
 	const char *column = linitial(statement->columns);
-	AttrNumber	attnum = get_attnum(form->indrelid, column);
-	bool		is_there = !statement->is_drop && sk_ddl_has_name(sk_ddl_table_key(form->indrelid), column);
+	Oid			indexid;
+	Relation	index;
+	Form_pg_index form;
+	AttrNumber	attnum;
+	bool		is_there;
 	char	   *loss;
 
+	if (sk_ddl_skip(ddl, statement->name, RELKIND_INDEX, statement->exists_ok))
+		return;
+	indexid = sk_ddl_find(ddl, statement->name, RELKIND_INDEX, false);
+	index = index_open(indexid, AccessShareLock);
+	form = index->rd_index;
+	attnum = get_attnum(form->indrelid, column);
+	is_there = !statement->is_drop && sk_ddl_has_name(sk_ddl_table_key(form->indrelid), column);
 	for (int i = statement->is_drop ? form->indnkeyatts : 0; i < form->indnatts; i++)
 		is_there |= form->indkey.values[i] == attnum;
 	if (attnum == InvalidAttrNumber || (statement->is_drop && !is_there))
