@@ -16,7 +16,6 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
-#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
@@ -81,7 +80,7 @@ static void alter_add_constraint(SkAlter *table, SkConstraint *constraint, bool 
 static void drop_column(SkAlter *table, SkAction *action);
 static void drop_synonym(SkAlter *table, SkAction *action);
 static AttrNumber find_column(SkAlter *table, const SkAction *action);
-static Oid	identity_sequence(SkAlter *table, AttrNumber column);
+static Oid	identity_sequence(SkAlter *table, const SkAction *action);
 static bool is_identity(SkAlter *table, SkAction *action);
 static void alter_column(SkAlter *table, SkAction *action);
 static void check_nullability(SkAlter *table, SkAction *action, bool not_null);
@@ -545,33 +544,21 @@ find_column(SkAlter *table, const SkAction *action)
 	return result;
 }
 
-/*
- * The sequence of an identity column.
- *
- * Its default says which; InvalidOid if the column does not own that one.
- */
+/* The sequence of an identity column, InvalidOid if it has none of its own. */
 static Oid
-identity_sequence(SkAlter *table, AttrNumber column)
+identity_sequence(SkAlter *table, const SkAction *action)
 {
-	char	   *text = sk_query_text(psprintf("SELECT spanner_internal.column_sequence('%u', '%d')::pg_catalog.oid",
-											  table->relid, column));
-	Oid			seqid = text ? atooid(text) : InvalidOid;
-	Oid			owner;
-	int32		owned;
+	char	   *oid = sk_query_text(psprintf("SELECT spanner_internal.ddl_identity('%u', '%d')", table->relid,
+											 find_column(table, action)));
 
-	if (OidIsValid(seqid) &&
-		(sequenceIsOwned(seqid, DEPENDENCY_AUTO, &owner, &owned) ||
-		 sequenceIsOwned(seqid, DEPENDENCY_INTERNAL, &owner, &owned)) &&
-		owner == table->relid && owned == column)
-		return seqid;
-	return InvalidOid;
+	return oid != NULL ? atooid(oid) : InvalidOid;
 }
 
 /* Does a column take values from a sequence of its own that has a kind? */
 static bool
 is_identity(SkAlter *table, SkAction *action)
 {
-	Oid			seqid = identity_sequence(table, find_column(table, action));
+	Oid			seqid = identity_sequence(table, action);
 	ObjectAddress sequence = {RelationRelationId, seqid};
 
 	return OidIsValid(seqid) && GetSecurityLabel(&sequence, SK_EXTENSION) != NULL;
@@ -846,7 +833,7 @@ alter_identity(SkAlter *table, const SkAction *action)
 		SK_DDL_ERROR(ddl, first->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("Optional clause <RESTART COUNTER WITH> is not supported in <ALTER COLUMN ... SET> statement. Use <ALTER COLUMN ... RESTART COUNTER WITH> instead."));
 	sk_ddl_read_clauses(ddl, clauses, SK_DDL_ALTER_COLUMN, action->name, &change);
-	seqid = identity_sequence(table, find_column(table, action));
+	seqid = identity_sequence(table, action);
 	if (!OidIsValid(seqid))
 		SK_DDL_ERROR(ddl, action->at, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("Column is not an identity column in table %s: %s",

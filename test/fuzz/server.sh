@@ -94,6 +94,7 @@ create_objects()
 		CREATE FUNCTION spanner_internal.is_interleaved(oid, integer) RETURNS boolean LANGUAGE sql RETURN false;
 		CREATE FUNCTION spanner_internal.update_trigger(oid, integer) RETURNS name LANGUAGE sql RETURN NULL::name;
 		CREATE FUNCTION spanner_internal.index_loss(oid) RETURNS text LANGUAGE sql RETURN NULL;
+		CREATE FUNCTION spanner_internal.ddl_identity(oid, smallint) RETURNS oid LANGUAGE sql RETURN NULL::oid;
 		CREATE FUNCTION spanner_internal.drop_table_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.expression_problem(oid) RETURNS text LANGUAGE sql RETURN NULL;
 		CREATE FUNCTION spanner_internal.interleaved_in() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
