@@ -376,36 +376,6 @@ BEGIN
   END IF;
 END $$;
 
--- The key of a table: its primary key; since Spanner's may be NULL, a UNIQUE NULLS NOT DISTINCT
--- constraint; an index on true.  The index beside it says which columns descend, but one of which
--- all columns do, as the key's own is read backward.
-CREATE FUNCTION spanner_internal.ddl_key(relation oid, OUT index oid, OUT columns smallint[],
-  OUT descending boolean[], OUT is_empty boolean, OUT order_index oid)
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  SELECT k.indexrelid,
-         CASE WHEN k.indkey::text <> '0'
-           THEN (string_to_array(k.indkey::text, ' ')::smallint[])[1:k.indnkeyatts] END,
-         (SELECT array_agg(d & 1 = 1 ORDER BY n)
-            FROM unnest(o.indoption::smallint[]) WITH ORDINALITY u (d, n)),
-         k.indkey::text = '0', o.indexrelid
-    INTO index, columns, descending, is_empty, order_index
-    FROM pg_index k
-    LEFT JOIN pg_index o
-      ON o.indrelid = k.indrelid AND o.indkey = k.indkey AND NOT o.indisunique
-     AND o.indpred IS NULL AND o.indoption::text ~ '[13]' AND o.indoption::text ~ '[02]'
-   WHERE k.indrelid = relation
-     AND (k.indisprimary
-          OR k.indnullsnotdistinct
-             AND EXISTS (SELECT FROM pg_constraint c
-                          WHERE c.conrelid = relation AND c.conindid = k.indexrelid)
-          OR k.indkey::text = '0' AND pg_get_expr(k.indexprs, relation) = 'true')
-   ORDER BY k.indisprimary DESC, k.indexrelid, o.indexrelid
-   LIMIT 1;
-END $$;
-
 -- The columns of which the condition of an index says IS NOT NULL, NULL if it says anything else.
 CREATE FUNCTION spanner_internal.not_null_columns(relation oid, condition text)
 RETURNS smallint[]

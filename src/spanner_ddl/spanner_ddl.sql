@@ -259,6 +259,36 @@ COMMENT ON FUNCTION spanner.delete_expired(integer)
 -- Functions that an export calls for each table are PL/pgSQL, which keeps their plans, and these
 -- are generic: SQL functions within each other are planned whenever they are called.
 
+-- The key of a table: its primary key; since Spanner's may be NULL, a UNIQUE NULLS NOT DISTINCT
+-- constraint; an index on true.  The index beside it says which columns descend, but one of which
+-- all columns do, as the key's own is read backward.
+CREATE FUNCTION spanner_internal.ddl_key(relation oid, OUT index oid, OUT columns smallint[],
+  OUT descending boolean[], OUT is_empty boolean, OUT order_index oid)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  SELECT k.indexrelid,
+         CASE WHEN k.indkey::text <> '0'
+           THEN (string_to_array(k.indkey::text, ' ')::smallint[])[1:k.indnkeyatts] END,
+         (SELECT array_agg(d & 1 = 1 ORDER BY n)
+            FROM unnest(o.indoption::smallint[]) WITH ORDINALITY u (d, n)),
+         k.indkey::text = '0', o.indexrelid
+    INTO index, columns, descending, is_empty, order_index
+    FROM pg_index k
+    LEFT JOIN pg_index o
+      ON o.indrelid = k.indrelid AND o.indkey = k.indkey AND NOT o.indisunique
+     AND o.indpred IS NULL AND o.indoption::text ~ '[13]' AND o.indoption::text ~ '[02]'
+   WHERE k.indrelid = relation
+     AND (k.indisprimary
+          OR k.indnullsnotdistinct
+             AND EXISTS (SELECT FROM pg_constraint c
+                          WHERE c.conrelid = relation AND c.conindid = k.indexrelid)
+          OR k.indkey::text = '0' AND pg_get_expr(k.indexprs, relation) = 'true')
+   ORDER BY k.indisprimary DESC, k.indexrelid, o.indexrelid
+   LIMIT 1;
+END $$;
+
 -- Columns of a table by their numbers; 0, an expression, is none.
 CREATE FUNCTION spanner_internal.column_names(relation oid, columns smallint[])
 RETURNS name[]
@@ -441,11 +471,8 @@ BEGIN ATOMIC
                                     AND k.conindid = c.oid AND k.contype IN ('p', 'u', 'x'))
              OR EXISTS (SELECT
                           FROM pg_index i
-                          JOIN pg_index p ON p.indrelid = i.indrelid AND p.indkey = i.indkey
-                          JOIN pg_constraint k
-                            ON k.conrelid = i.indrelid AND k.conindid = p.indexrelid
-                         WHERE i.indexrelid = c.oid AND NOT i.indisunique
-                           AND i.indoption::text ~ '[13]')
+                         CROSS JOIN LATERAL spanner_internal.ddl_key(i.indrelid) k
+                         WHERE i.indexrelid = c.oid AND k.order_index = c.oid)
            WHEN 'S' THEN EXISTS (SELECT FROM pg_depend d
                                   WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
                                     AND d.deptype IN ('a', 'i') AND d.refobjsubid > 0) END;
