@@ -161,7 +161,7 @@ SELECT ddl, try('CREATE TABLE T (Id INT64 NOT NULL, N INT64, Ts TIMESTAMP OPTION
   'ALTER TABLE T ADD COLUMN X INT64 NOT NULL AS (N)', 'ALTER TABLE T ADD COLUMN X STRING(9) AS (CAST(N AS STRING))',
   'ALTER TABLE T ADD COLUMN X STRING(MAX) AS (CAST(N AS STRING))', 'ALTER TABLE T ADD COLUMN X TIMESTAMP AS (Ts) STORED',
   'ALTER TABLE T ADD CHECK (Ts > TIMESTAMP "2026-01-01")', 'ALTER TABLE T ADD CHECK (G > 1)', 'ALTER TABLE T ADD CHECK (G > N)',
-  'ALTER TABLE T ADD CHECK (1 > 0)']) ddl;
+  'ALTER TABLE T ADD CHECK (1 > 0)', 'CREATE INDEX D ON T(Id DESC); DROP TABLE T']) ddl;
 SELECT try('create table t (id bigint primary key, g bigint not null generated always as (id + 1) virtual)', 'postgresql');
 
 -- what is PostgreSQL's own goes out with names and clauses that Spanner has
