@@ -273,6 +273,27 @@ SELECT spanner.next_value('Poled');
 SELECT spanner.next_value('Pool');
 SELECT spanner.drop_allocator('POOLED');
 
+-- the commands name the table: nothing stays if that is another one by then
+CREATE SCHEMA first;
+CREATE SCHEMA second;
+CREATE TABLE first.t (number bigint);
+CREATE TABLE second.t (number bigint);
+CREATE FUNCTION swap() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+  ALTER SCHEMA first RENAME TO third;
+  ALTER SCHEMA second RENAME TO first;
+END $$;
+CREATE EVENT TRIGGER swap ON ddl_command_start WHEN TAG IN ('CREATE TRIGGER', 'DROP TRIGGER') EXECUTE FUNCTION swap();
+SELECT spanner.number_rows('first.t', 'number');
+ALTER EVENT TRIGGER swap DISABLE;
+SELECT count(*) FROM (VALUES ('first.t'), ('second.t')) v (t), spanner.number_rows(t::regclass, 'number', allocator => t);
+ALTER EVENT TRIGGER swap ENABLE;
+SELECT spanner.stop_numbering('first.t', 'number');
+DROP EVENT TRIGGER swap;
+DROP FUNCTION swap;
+DROP TABLE first.t, second.t;
+DROP SCHEMA first, second;
+
 -- triggers and defaults by hand
 CREATE CONSTRAINT TRIGGER n AFTER INSERT ON bad DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION spanner.assign_on_commit('invoice_numbr', 'code');
