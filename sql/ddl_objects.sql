@@ -56,6 +56,13 @@ CREATE TABLE p (a bigint PRIMARY KEY);
 CREATE TABLE c (a bigint REFERENCES p, b bigint, PRIMARY KEY (a, b), FOREIGN KEY (a) REFERENCES p ON DELETE CASCADE);
 SELECT spanner.spanner_ddl('c'::regclass);
 DROP TABLE c, p;
+-- the key of a partitioned table goes with it, as the index of its order does
+CREATE TABLE parts (a bigint, b bigint, PRIMARY KEY (a, b)) PARTITION BY RANGE (a);
+CREATE INDEX ON parts (a, b DESC);
+SELECT try('DROP TABLE parts');
+CREATE INDEX more ON parts (b);
+SELECT try('DROP TABLE parts');
+DROP TABLE parts;
 
 -- names of more than 63 bytes are kept, and are never another's
 -- (views of two tables are the same text in all releases)

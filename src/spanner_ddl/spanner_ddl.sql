@@ -463,8 +463,8 @@ BEGIN ATOMIC
     FROM pg_class c
    WHERE c.relnamespace = schema
      AND c.relname = made_up.name
-     AND CASE c.relkind
-           WHEN 'i' THEN EXISTS (SELECT
+     AND CASE upper(c.relkind)
+           WHEN 'I' THEN EXISTS (SELECT
                                    FROM pg_index i
                                    JOIN pg_constraint k ON k.conrelid = i.indrelid
                                   WHERE i.indexrelid = c.oid
