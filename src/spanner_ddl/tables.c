@@ -1257,6 +1257,7 @@ parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *ke
 {
 	Oid			parent = sk_ddl_find(ddl, constraint->table, RELKIND_RELATION, false);
 	List	   *parent_key = sk_ddl_table_key(parent);
+	ListCell   *lc;
 
 	if (!constraint->is_parent)
 	{
@@ -1269,6 +1270,13 @@ parent_key(SkDdlText *ddl, SkConstraint *constraint, const char *table, List *ke
 	if (parent_key == NIL)
 		SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_FOREIGN_KEY,
 					 errmsg("parent table \"%s\" has no key", (char *) llast(constraint->table->parts)));
+	/* core would speak of a foreign key, which nobody has written */
+	foreach(lc, parent_key)
+	{
+		if (!sk_ddl_has_name(key, lfirst(lc)))
+			SK_DDL_ERROR(ddl, constraint->at, ERRCODE_INVALID_FOREIGN_KEY,
+						 errmsg("Table %s does not reference parent key column %s.", table, (char *) lfirst(lc)));
+	}
 	return psprintf("CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)%s",
 					quote_identifier(INTERLEAVING), sk_ddl_name_list(parent_key),
 					sk_ddl_name(constraint->table), sk_ddl_name_list(parent_key),
