@@ -1049,8 +1049,9 @@ BEGIN
   END IF;
   RETURN items;
 END $$;
-CREATE FUNCTION spanner_internal.generate_date_array(first date, last date,
-  number bigint DEFAULT 1, part text DEFAULT 'day')
+-- without defaults, as a number without a part is no interval
+CREATE FUNCTION spanner_internal.generate_date_array(first date, last date, number bigint,
+  part text)
 RETURNS date[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN ARRAY(SELECT d
@@ -1059,6 +1060,9 @@ RETURN ARRAY(SELECT d
               CROSS JOIN LATERAL spanner_internal.date_add(first, i * number, part) d
               WHERE sign(number) * (last - d) >= 0
               ORDER BY i);
+CREATE FUNCTION spanner_internal.generate_date_array(first date, last date) RETURNS date[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN spanner_internal.generate_date_array(first, last, 1, 'day');
 CREATE FUNCTION spanner_internal.array_length(elements anyarray)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
