@@ -203,6 +203,14 @@ CREATE TABLE of_domain (id serial PRIMARY KEY);
 ALTER TABLE of_domain ALTER COLUMN id TYPE positive;
 SELECT suggestion FROM spanner.advise('of_domain', 'splits') \gexec
 INSERT INTO of_domain DEFAULT VALUES RETURNING id > 1000000 AS is_spread;
+-- and keeps the default that its domain has
+CREATE SEQUENCE of_numbers AS integer START 2000000000;
+CREATE DOMAIN numbered AS integer DEFAULT nextval('of_numbers');
+CREATE TABLE of_default (id numbered PRIMARY KEY);
+ALTER SEQUENCE of_numbers OWNED BY of_default.id;
+INSERT INTO of_default DEFAULT VALUES;
+SELECT finding, suggestion FROM spanner.advise('of_default') WHERE rule = 'sequence_near_end';
+DROP TABLE of_default CASCADE;
 
 -- one index serves two foreign keys
 CREATE TABLE pair (a bigint, b bigint, PRIMARY KEY (a, b));

@@ -610,7 +610,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN ~((-1)::bigint << bits);
 
 -- The statement that widens an integer column.  NULL where its type cannot change: a view, a policy
--- or the like uses the column, or it is a part of a partition key.
+-- or the like uses the column, it is a part of a partition key, or it has a domain, whose default
+-- and checks would go.
 CREATE FUNCTION spanner_internal.widened_column(relation regclass, column_number smallint)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -619,6 +620,7 @@ BEGIN ATOMIC
   SELECT format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', relation, a.attname)
     FROM pg_attribute a
    WHERE a.attrelid = relation AND a.attnum = column_number
+     AND a.atttypid = ANY ('{int2,int4}'::regtype[])
      AND NOT EXISTS (
        SELECT FROM pg_depend d
         WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = relation
@@ -631,14 +633,14 @@ BEGIN ATOMIC
                       WHERE h.partrelid = relation AND column_number = ANY (h.partattrs::int2[]));
 END;
 
--- A column of a domain is not widened.  One that is inherited changes with its parent.
+-- A column that is inherited changes with its parent.
 CREATE FUNCTION spanner_internal.advisor_references()
 RETURNS SETOF spanner_internal.advisor_reference
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT a.attrelid, a.attnum, a.attname, b.child, k.confrelid, p.attnum,
          format('%s.%I', k.confrelid::regclass, p.attname),
-         CASE WHEN a.attinhcount = 0 AND a.atttypid = b.child
+         CASE WHEN a.attinhcount = 0
               THEN spanner_internal.widened_column(a.attrelid, a.attnum) END
     FROM pg_constraint k
    CROSS JOIN LATERAL ROWS FROM (unnest(k.conkey), unnest(k.confkey)) n (child, parent)
