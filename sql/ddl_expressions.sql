@@ -253,7 +253,7 @@ SET spanner.default_time_zone = 'CET';
 SET spanner.default_time_zone = 'Asia/Tokyo';
 SELECT spanner.execute_ddl($$CREATE TABLE zones (Id INT64, S STRING(MAX), D DATE,
   T TIMESTAMP AS (CAST(S AS TIMESTAMP)) STORED, T2 TIMESTAMP AS (CAST(D AS TIMESTAMP)) STORED,
-  T3 TIMESTAMP AS (SAFE_CAST(S AS TIMESTAMP)) STORED) PRIMARY KEY (Id)$$);
+  T3 TIMESTAMP AS (SAFE_CAST(S AS TIMESTAMP)) STORED, M TIMESTAMP, T4 TIMESTAMP AS (CAST(M AS TIMESTAMP)) STORED) PRIMARY KEY (Id)$$);
 RESET spanner.default_time_zone;
 SELECT spanner.spanner_ddl('zones'::regclass);
 

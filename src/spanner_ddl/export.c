@@ -532,9 +532,8 @@ write_own_call(SkWriter *writer, const char *name, List *args)
 		return false;
 	is_safe = IsA(safe, Const) && safe->consttype == BOOLOID && second != NULL && DatumGetBool(safe->constvalue);
 	/* a time zone that is not the database's; no safe cast has one */
-	if ((strcmp(type, "timestamp") == 0 ||
-		 (SK_DDL_ONE_OF(type, "date", "string") && sk_ddl_type_class(exprType(first)) == SK_TYPE_TIMESTAMP)) &&
-		!is_default_zone(second))
+	if (SK_DDL_ONE_OF(type, "date", "string", "timestamp") && !is_default_zone(second) &&
+		(strcmp(type, "timestamp") == 0) != (sk_ddl_type_class(exprType(first)) == SK_TYPE_TIMESTAMP))
 		return (!is_safe || sk_ddl_type_class(exprType(first)) != SK_TYPE_STRING) &&
 			write_list(writer, psprintf("%s(", SK_DDL_UPPER(type)), list_make2(first, second), ", ", ")");
 	return write_list(writer, is_safe ? "SAFE_CAST(" : "CAST(", list_make1(first), "",
