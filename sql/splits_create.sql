@@ -97,7 +97,7 @@ SELECT spanner.create_splits('sp_plain', 2);
 SELECT spanner.split_stats('sp_view');
 SELECT spanner.create_splits('sp_hash', 2);
 SELECT spanner.create_splits('sp_text', 2);
-CREATE TABLE sp_other (id int) PARTITION BY RANGE ((id % 16));
+CREATE TABLE sp_other (id int) PARTITION BY RANGE ((id % 16), (spanner.shard_id(8, id)));
 SELECT spanner.create_splits('sp_other', 2);
 SELECT spanner.create_splits('sp_default', 2, bits => 63);
 SELECT spanner.create_splits(NULL, 2);

@@ -27,9 +27,13 @@ CREATE FUNCTION spanner_internal.split_values(
   OUT keys text[],
   OUT is_uuid boolean)
 LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
 SET quote_all_identifiers = off
-BEGIN ATOMIC
-  SELECT s.bits, s.stripes, k.shards, CASE WHEN c.name IS NOT NULL THEN k.keys END,
+AS $$
+  SELECT s.bits, s.stripes,
+         -- of several expressions, the first
+         coalesce(k.shards, substring(c.expression, '^spanner\.shard_id\(([0-9]+), ')::integer),
+         k.keys,
          c.type = 'uuid'::regtype OR EXISTS (
            SELECT FROM pg_attrdef a
             WHERE a.adrelid = relation AND a.adnum = c.attnum
@@ -49,13 +53,12 @@ BEGIN ATOMIC
        CROSS JOIN LATERAL spanner_internal.describe_sequence(l.objoid) d
        WHERE a.adrelid = relation AND a.adnum = c.attnum
          AND d.kind = ANY ('{bit_reversed_positive,striped}')) s ON true
-    -- an expression has no name
     LEFT JOIN LATERAL (
       SELECT v.shards, v.keys
         FROM spanner.shard_keys v
        WHERE spanner_internal.find_relation(v.schemaname, v.tablename) = relation
-         AND v.name IS NOT DISTINCT FROM c.name AND v.shards IS NOT NULL) k ON true;
-END;
+         AND v.name = c.name AND v.shards IS NOT NULL) k ON true
+$$;
 
 -- The columns that identify a row, which are the primary key on each server: those that are named,
 -- or else a guess, NULL if there is none.  The table here cannot have a unique index to show them.
