@@ -773,14 +773,12 @@ copy_cheapest_scan(const RelOptInfo *rel)
 
 	foreach(lc, rel->pathlist)
 	{
-		Path	   *path = lfirst(lc);
+		Path	   *path = sk_below_projection(lfirst(lc));
 		Size		size;
 		Path	   *result;
 
 		if (path->param_info != NULL)
 			continue;
-		if (IsA(path, ProjectionPath))
-			path = ((ProjectionPath *) path)->subpath;
 		if (path->pathtype == T_SeqScan)
 			size = sizeof(Path);
 		else if (path->pathtype == T_IndexScan)

@@ -109,7 +109,6 @@ static bool is_reached(PlannerInfo *root, RelOptInfo *rel);
 static void sk_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 								  RelOptInfo *input_rel, RelOptInfo *output_rel,
 								  void *extra);
-static Path *below_projection(Path *path);
 static Cost start_of_reached(PlannerInfo *root, AppendPath *path);
 static bool gives_order(PlannerInfo *root, RelOptInfo *parent,
 						ScanDirection direction);
@@ -267,7 +266,7 @@ sk_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	foreach(lc, output_rel->pathlist)
 	{
 		Path	   *path = lfirst(lc);
-		Path	   *below = below_projection(path);
+		Path	   *below = sk_below_projection(path);
 
 		if (IsA(below, AppendPath) && below->pathkeys != NIL &&
 			below->parent == input_rel)
@@ -276,8 +275,12 @@ sk_create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	}
 }
 
-static Path *
-below_projection(Path *path)
+/*
+ * sk_below_projection
+ *		The path that a projection is put on, or the path itself if it is none.
+ */
+Path *
+sk_below_projection(Path *path)
 {
 	return IsA(path, ProjectionPath) ? ((ProjectionPath *) path)->subpath : path;
 }
@@ -296,7 +299,7 @@ start_of_reached(PlannerInfo *root, AppendPath *path)
 		Path	   *part = lfirst(lc);
 		Path		sort;
 
-		is_merged |= IsA(below_projection(part), CustomPath);
+		is_merged |= IsA(sk_below_projection(part), CustomPath);
 		if (rows > SK_LIMIT_RESERVE * root->limit_tuples)
 			break;
 		rows += part->rows;

@@ -19,6 +19,8 @@ typedef void (*SkMergePaths) (PlannerInfo *root, RelOptInfo *rel,
 
 extern bool sk_enable_derived_shard;
 
+extern Path *sk_below_projection(Path *path);
+
 /* set by merge_path.c, which needs what is declared here */
 extern SkMergePaths sk_merge_paths_hook;
 
