@@ -154,6 +154,7 @@ sk_change_identity(Oid seqid, SkIdentity identity)
 	if (!sequenceIsOwned(seqid, before, &table, &column))
 		return;
 	name = get_attname(table, column, false);
+	/* from the top to the partitions, as ALTER TABLE locks them */
 	LockRelationOid(table, AccessExclusiveLock);
 	foreach(lc, find_all_inheritors(table, AccessExclusiveLock, NULL))
 	{
@@ -169,6 +170,7 @@ sk_change_identity(Oid seqid, SkIdentity identity)
 		if (draws)
 			give_default(relid, name, seqid);
 	}
+	/* last: until here the dependency tells which of the two the column is */
 	ObjectAddressSet(sequence, RelationRelationId, seqid);
 	ObjectAddressSubSet(owner, RelationRelationId, table, column);
 	(void) deleteDependencyRecordsForClass(RelationRelationId, seqid,

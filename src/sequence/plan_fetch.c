@@ -310,6 +310,7 @@ prepare_query(Query *query)
 {
 	ListCell   *lc;
 
+	/* first: a call that was put into the query does not look like a default */
 	if (!sk_restoring())
 		check_explicit_values(query);
 	ascend_calls(query, insert_rows(query, false));
@@ -623,6 +624,7 @@ lift_fetches(Query *source, int location)
 		use = find_use(source, column, &lifted);
 		if (use == NULL)
 			continue;
+		/* the call is gone from the rows after that */
 		result |= constant_sequence(call)->location == location;
 		lift_fetch(source, use, &lifted, rows, column);
 	}
@@ -704,6 +706,7 @@ only_use(Query *query, int varno, AttrNumber column)
 		{
 			Var		   *var = lfirst(lc2);
 
+			/* a whole row has the column as well */
 			if (var->varno != varno ||
 				(var->varattno != column && var->varattno != InvalidAttrNumber))
 				continue;
@@ -765,6 +768,7 @@ map_identity(NextValueExpr *identity)
 	NextValueExpr *counter = copyObject(identity);
 	Expr	   *value;
 
+	/* the mapped value gets the type of the column, not the counter */
 	counter->typeId = INT8OID;
 	value = make_call(SK_FUNCTION_MAP_COUNTER, INT8OID,
 					  list_make2(counter, sk_make_oid(REGCLASSOID, identity->seqid)));
@@ -790,6 +794,7 @@ check_explicit_values(Query *query)
 	if (query->commandType != CMD_INSERT && query->commandType != CMD_UPDATE &&
 		query->commandType != CMD_MERGE)
 		return;
+	/* the rewriter has locked it, and expanded its views */
 	rel = relation_open(rt_fetch(query->resultRelation, query->rtable)->relid,
 						NoLock);
 	if (query->commandType != CMD_MERGE)

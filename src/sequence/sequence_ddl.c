@@ -203,6 +203,7 @@ follow_sequences(Node *command, List *relations)
 				check_altered_sequence(sequence->relid, command);
 		}
 	}
+	/* after the kinds: a default can take one away again */
 	if (!sk_brings_labels())
 		follow_widths(command, relations, bound);
 }
@@ -404,6 +405,7 @@ narrow_sequence(Oid seqid, Oid type)
 	if (seq->kind == NULL || seq->kind->options->bits <= width)
 		return;
 
+	/* somebody may have fetched before the lock was there */
 	seq = sk_sequence_lock(seqid, NoLock, false);
 	if (sk_kind_has_given(seq))
 		refuse_narrowing(seq, type_width <= seq->column_width ? type : InvalidOid);
@@ -537,6 +539,7 @@ follow_table(Oid relid, List *columns, const List *bound)
 		if (columns == NIL || list_member(columns, makeString(NameStr(column.attname))))
 			follow_default(relid, attnum, value, column.atttypid, column.atttypmod);
 	}
+	/* after the defaults: what became plain needs no fewer bits */
 	foreach(lc, sequences)
 	{
 		if (OidIsValid(lfirst_oid(lc)) && !list_member_oid(bound, lfirst_oid(lc)))
@@ -694,6 +697,7 @@ make_plain(Oid seqid, const SkRestriction *restriction)
 	const SkSequenceChange change = {.label = {.kind = SK_LOCAL_KIND}};
 	SkSequence *seq = sk_sequence_lock(seqid, NoLock, true);
 
+	/* others may have changed it, or fetched, before the lock was there */
 	if (seq->kind == NULL || sk_kind_has_given(seq))
 		return;
 	sk_change_sequence(seq, &change);
@@ -707,6 +711,7 @@ warn_of_foreign_keys(Relation rel, List *columns)
 	List	   *warned = NIL;
 	ListCell   *lc;
 
+	/* the relation cache may drop its list while other tables are opened */
 	foreach(lc, copyObject(RelationGetFKeyList(rel)))
 	{
 		ForeignKeyCacheInfo *key = lfirst(lc);
@@ -898,6 +903,7 @@ restore_altered(AlterTableStmt *stmt)
 			relid = lock_altered(stmt);
 		if (!OidIsValid(relid))
 			return;
+		/* with the lock: nobody else can give or take an identity from here on */
 		foreach(lc2, sk_identity_columns(relid, relid))
 		{
 			SkIdentityColumn *column = lfirst(lc2);
@@ -1372,12 +1378,14 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 									  -1),
 						  options);
 	stmt->ownerId = rel->rd_rel->relowner;
+	/* no command that an event trigger notes: the kind is given here, not at its end */
 	address = DefineSequence(NULL, stmt);
 	CommandCounterIncrement();
 
 	if (bind_new_sequence(address.objectId, identity != NULL ?
 						  identity->generated_when : SK_IDENTITY_NONE) != NULL)
 	{
+		/* core makes another one, by the same name */
 		performDeletion(&address, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 		CommandCounterIncrement();
 		return InvalidOid;
