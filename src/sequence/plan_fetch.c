@@ -48,6 +48,7 @@
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
 #include "spi/own_objects.h"
+#include "spi/tree_marks.h"
 
 /* What takes the place of a column of a relation. */
 typedef struct SkLiftedFetch
@@ -201,6 +202,8 @@ guard_fetch(Query *query, FuncExpr *call, Expr *value)
 	NullTest   *test;
 
 	Assert(IsA(sequence, Const) && !sequence->constisnull);
+	/* nobody is asked again by what fetches */
+	castNode(FuncExpr, value)->location = SK_OUR_LOCATION;
 	/* a default calls core's nextval; whoever calls ours has written that */
 	if (query != NULL && call->funcid == F_NEXTVAL &&
 		fills_identity(query, DatumGetObjectId(sequence->constvalue)))

@@ -35,6 +35,7 @@
 #include "sequence/sequence.h"
 #include "spanner_keys.h"
 #include "spi/command_hooks.h"
+#include "spi/tree_marks.h"
 
 /* What was fetched ahead by one call in one execution of a statement. */
 typedef struct SkBatch
@@ -79,11 +80,10 @@ PG_FUNCTION_INFO_V1(spanner_currval);
 PG_FUNCTION_INFO_V1(spanner_lastval);
 PG_FUNCTION_INFO_V1(spanner_may_draw);
 
-static int64 fetch_counter(SkBinding *binding, Oid called);
 #ifdef USE_ASSERT_CHECKING
 static bool is_value_of(const SkBinding *binding, int64 value, int64 counter);
 #endif
-static int64 fetch_again(SkBinding *binding, int64 *counter);
+static int64 fetch_again(SkBinding *binding, int64 *counter, bool is_checked);
 static void keep_last_value(SkBinding *binding, int64 counter);
 static bool gave_no_value(const SkBinding *last);
 static int	hint_at_bits(const SkBinding *binding);
@@ -91,9 +91,11 @@ static void report_no_value(SkBinding *binding, int64 counter);
 static void report_out_of_range(SkBinding *binding, int64 value);
 static void report_exhausted(SkBinding *binding);
 static SkBinding *call_binding(FunctionCallInfo fcinfo, Oid seqid);
-static inline int64 map_counter(SkBinding *binding, int64 counter);
+static inline bool is_planned(FunctionCallInfo fcinfo);
+static inline int64 map_counter(SkBinding *binding, int64 counter,
+								bool is_checked);
 static void set_last_value(SkBinding *binding, int64 value);
-static void fetch_batch(SkBatch *batch, int first);
+static void fetch_batch(SkBatch *batch, int first, bool is_checked);
 static int	compare_values(const void *a, const void *b);
 static void check_fetch(Oid seqid, Oid called);
 static pg_noinline void look_for_permission(Permission *wanted);
@@ -133,6 +135,19 @@ call_binding(FunctionCallInfo fcinfo, Oid seqid)
 }
 
 /*
+ * Has the planner put the call in the place of one of nextval()?  Then the executor,
+ * or may_draw(), has asked whether the user may fetch.  Who writes the call has asked
+ * nobody.
+ */
+static inline bool
+is_planned(FunctionCallInfo fcinfo)
+{
+	FuncExpr   *call = (FuncExpr *) fcinfo->flinfo->fn_expr;
+
+	return call != NULL && IsA(call, FuncExpr) && call->location == SK_OUR_LOCATION;
+}
+
+/*
  * Map a counter that has just been fetched to the value to return, now and by
  * lastval.
  *
@@ -140,7 +155,7 @@ call_binding(FunctionCallInfo fcinfo, Oid seqid)
  * every value.
  */
 static inline int64
-map_counter(SkBinding *binding, int64 counter)
+map_counter(SkBinding *binding, int64 counter, bool is_checked)
 {
 	int64		value = counter;
 
@@ -149,7 +164,7 @@ map_counter(SkBinding *binding, int64 counter)
 		  binding->am->nextval(binding->options, counter, &value) &&
 		  sk_is_in_range(binding->options, value) &&
 		  !sk_is_skipped(binding->options, value)))
-		value = fetch_again(binding, &counter);
+		value = fetch_again(binding, &counter, is_checked);
 
 	/* different counters have different values, so that no value comes twice */
 	Assert(binding->am == NULL || is_value_of(binding, value, counter));
@@ -171,14 +186,6 @@ is_value_of(const SkBinding *binding, int64 value, int64 counter)
 }
 #endif
 
-/* Advance the core sequence and return its counter, if the user may. */
-static int64
-fetch_counter(SkBinding *binding, Oid called)
-{
-	check_fetch(binding->seqid, called);
-	return nextval_internal(binding->seqid, false);
-}
-
 /*
  * Go on where a counter has no value, or one to be skipped.
  *
@@ -186,7 +193,7 @@ fetch_counter(SkBinding *binding, Oid called)
  * error if there are no counters left, or after too many attempts.
  */
 static int64
-fetch_again(SkBinding *binding, int64 *counter)
+fetch_again(SkBinding *binding, int64 *counter, bool is_checked)
 {
 	Oid			seqid = binding->seqid;
 	int64		value;
@@ -207,7 +214,9 @@ fetch_again(SkBinding *binding, int64 *counter)
 		if (attempt >= SK_MAX_ATTEMPTS)
 			report_exhausted(binding);
 		CHECK_FOR_INTERRUPTS();
-		*counter = fetch_counter(binding, InvalidOid);
+		if (!is_checked)
+			check_fetch(seqid, InvalidOid);
+		*counter = nextval_internal(seqid, false);
 		binding = sk_binding_get(seqid);
 		if (binding->am == NULL)
 			return *counter;
@@ -314,7 +323,7 @@ set_last_value(SkBinding *binding, int64 value)
  * been returned have to follow.
  */
 static void
-fetch_batch(SkBatch *batch, int first)
+fetch_batch(SkBatch *batch, int first, bool is_checked)
 {
 	Assert(first >= 0 && first < batch->count);
 	/* there is nothing to return if this fails */
@@ -324,8 +333,10 @@ fetch_batch(SkBatch *batch, int first)
 		int64		counter;
 
 		CHECK_FOR_INTERRUPTS();
-		counter = fetch_counter(sk_binding_get(batch->seqid), InvalidOid);
-		batch->values[i] = map_counter(sk_binding_get(batch->seqid), counter);
+		if (!is_checked)
+			check_fetch(batch->seqid, InvalidOid);
+		counter = nextval_internal(batch->seqid, false);
+		batch->values[i] = map_counter(sk_binding_get(batch->seqid), counter, is_checked);
 	}
 	qsort(batch->values + first, batch->count - first, sizeof(int64),
 		  compare_values);
@@ -505,12 +516,13 @@ Datum
 spanner_nextval(PG_FUNCTION_ARGS)
 {
 	Oid			seqid = PG_GETARG_OID(0);
-	int64		counter = fetch_counter(call_binding(fcinfo, seqid),
-										fcinfo->flinfo->fn_oid);
+	int64		counter;
 
+	check_fetch(seqid, fcinfo->flinfo->fn_oid);
+	counter = nextval_internal(seqid, false);
 	/* core has locked it to the end of the transaction: no binding changes */
 	Assert(sk_relation_is_locked(seqid, RowExclusiveLock));
-	PG_RETURN_INT64(map_counter(call_binding(fcinfo, seqid), counter));
+	PG_RETURN_INT64(map_counter(call_binding(fcinfo, seqid), counter, true));
 }
 
 /*
@@ -525,7 +537,7 @@ spanner_map_counter(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(map_counter(call_binding(fcinfo, PG_GETARG_OID(1)),
-								PG_GETARG_INT64(0)));
+								PG_GETARG_INT64(0), is_planned(fcinfo)));
 }
 
 /*
@@ -560,9 +572,9 @@ spanner_ascending_nextval(PG_FUNCTION_ARGS)
 	}
 	/* all have been returned, or none is fetched yet */
 	if (batch->next == count)
-		fetch_batch(batch, 0);
+		fetch_batch(batch, 0, is_planned(fcinfo));
 	else if (batch->changes != sk_binding_get(seqid)->changes)
-		fetch_batch(batch, batch->next);
+		fetch_batch(batch, batch->next, is_planned(fcinfo));
 
 	Assert(batch->next >= 0 && batch->next < batch->count);
 	value = batch->values[batch->next++];

@@ -64,9 +64,10 @@ sk_mark_added(Expr *condition)
 }
 
 /*
- * The call of nextval in a column of ALTER TABLE ... ADD COLUMN
- * (sequence/sequence_ddl.c).  From ddl_command_start to
- * ddl_command_end; a user's own call has a location of 0 or more, or -1.
+ * A call of ours; a user's own has a location of 0 or more, or -1.  Of nextval in a
+ * column of ALTER TABLE ... ADD COLUMN (sequence/sequence_ddl.c): from
+ * ddl_command_start to ddl_command_end.  Of what fetches in the place of nextval
+ * (sequence/plan_fetch.c): from the planner to the executor.
  */
 #define SK_OUR_LOCATION (-4711)
 
