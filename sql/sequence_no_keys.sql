@@ -67,6 +67,11 @@ ALTER TABLE rows ADD COLUMN b integer DEFAULT nextval('for_rows') * 10, ADD COLU
 SELECT a, b, c > 2 ^ 16 AS mapped FROM rows ORDER BY a;
 ALTER TABLE rows ADD COLUMN IF NOT EXISTS b integer DEFAULT nextval('for_none') * 10;
 ALTER TABLE rows ADD COLUMN d integer DEFAULT nextval('for_none') * 10;
+-- a function of the user's called nextval takes any text
+CREATE FUNCTION nextval(text) RETURNS text LANGUAGE sql AS 'SELECT $1';
+ALTER TABLE rows ADD COLUMN e text DEFAULT nk.nextval('order no.'::text), ADD COLUMN f text DEFAULT nextval('a.b.c.d'::text);
+SELECT DISTINCT e, f FROM rows;
+DROP FUNCTION nextval(text) CASCADE;
 SELECT spanner.alter_sequence('by_set', 'striped'), spanner.alter_sequence('by_add', 'bit_reversed_positive');
 ALTER TABLE altered ADD COLUMN d bigserial;
 SELECT * FROM labels WHERE relname ~ '^by_|^for_|altered';

@@ -69,7 +69,7 @@ enum
 	NUM_COLS
 };
 
-static Oid	named_relation(Node *name, Oid schema);
+static Oid	constant_relation(Node *name, Oid schema);
 static Oid	owned_sequence(Oid table, AttrNumber column);
 static bool is_migration_table(const char *name);
 static char *stored_label(Oid seqid);
@@ -386,28 +386,39 @@ sk_called_sequence(Node *expr, Oid schema)
 		return InvalidOid;
 	sequence = linitial(call->args);
 	if (IsA(sequence, FuncExpr) && ((FuncExpr *) sequence)->funcid == F_REGCLASS)
-		result = named_relation(linitial(((FuncExpr *) sequence)->args), schema);
+		result = constant_relation(linitial(((FuncExpr *) sequence)->args), schema);
 	else if (IsA(sequence, Const) && !((Const *) sequence)->constisnull)
 		result = DatumGetObjectId(((Const *) sequence)->constvalue);
 	return get_rel_relkind(result) == RELKIND_SEQUENCE ? result : InvalidOid;
 }
 
 /*
- * The relation that a constant text names, as its cast to regclass would find it.
- * Databases that began with an old release have such defaults, and pg_depend
- * does not.
+ * The relation that a constant text names.  Databases that began with an old release
+ * have such defaults, and pg_depend does not.
  */
 static Oid
-named_relation(Node *name, Oid schema)
+constant_relation(Node *name, Oid schema)
+{
+	while (IsA(name, RelabelType))
+		name = (Node *) ((RelabelType *) name)->arg;
+	if (!IsA(name, Const) || ((Const *) name)->constisnull)
+		return InvalidOid;
+	return sk_named_relation(TextDatumGetCString(((Const *) name)->constvalue), schema);
+}
+
+/*
+ * sk_named_relation
+ *		The relation that a text names, as its cast to regclass would find it.
+ *
+ * "schema" is as for sk_called_sequence().  Returns InvalidOid for any other text.
+ */
+Oid
+sk_named_relation(const char *name, Oid schema)
 {
 	List	   *names;
 	Oid			result = InvalidOid;
 
-	while (IsA(name, RelabelType))
-		name = (Node *) ((RelabelType *) name)->arg;
-	if (!IsA(name, Const) || ((Const *) name)->constisnull ||
-		!SplitIdentifierString(TextDatumGetCString(((Const *) name)->constvalue),
-							   '.', &names) ||
+	if (!SplitIdentifierString(pstrdup(name), '.', &names) ||
 		names == NIL || list_length(names) > 2)
 		return InvalidOid;
 	if (list_length(names) == 2)

@@ -128,6 +128,7 @@ extern const SkRestriction *sk_clock_restriction(Oid seqid, Oid table);
 
 extern int	sk_type_width(Oid type);
 extern int	sk_column_width(Oid relid, AttrNumber attnum);
+extern Oid	sk_named_relation(const char *name, Oid schema);
 extern Oid	sk_fetched_sequence(Node *expr, Oid schema);
 extern Oid	sk_called_sequence(Node *expr, Oid schema);
 extern Oid	sk_column_sequence(Oid table, AttrNumber column);

@@ -1168,7 +1168,7 @@ names_nextval(Node *node, void *context)
 	return raw_expression_tree_walker(node, names_nextval, context);
 }
 
-/* Is there a string in raw arguments that is no relation's name? */
+/* Is there a string in raw arguments that names no relation?  It may be any text. */
 static bool
 names_nothing(Node *node, void *context)
 {
@@ -1178,8 +1178,7 @@ names_nothing(Node *node, void *context)
 		return raw_expression_tree_walker(node, names_nothing, context);
 	if (((A_Const *) node)->isnull || !IsA(&((A_Const *) node)->val, String))
 		return false;
-	return !OidIsValid(RangeVarGetRelid(sk_parse_name(strVal(&((A_Const *) node)->val)),
-										NoLock, true));
+	return !OidIsValid(sk_named_relation(strVal(&((A_Const *) node)->val), InvalidOid));
 }
 
 /*
