@@ -255,6 +255,7 @@ ISOLATION_keys = \
 	sequence_identity_detach \
 	sequence_locks \
 	sequence_nextval_alter \
+	sequence_setval_kind \
 	sequence_setval_waits \
 	sequence_snapshot \
 	sequence_waiting

@@ -508,6 +508,8 @@ sk_sequence_read(Oid seqid)
 	ListCell   *lc;
 
 	LockRelationOid(seqid, AccessShareLock);
+	/* who changes it has ended: what is read is of one moment */
+	LockRelationOid(seqid, RowExclusiveLock);
 	sk_sequence_check_relkind(seqid);
 	label = stored_label(seqid);
 	seq->seqid = seqid;
@@ -532,6 +534,7 @@ sk_sequence_read(Oid seqid)
 	if (label != NULL)
 		read_label(seq, label);
 	read_counter(seq);
+	UnlockRelationOid(seqid, RowExclusiveLock);
 	return seq;
 }
 

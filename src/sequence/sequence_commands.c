@@ -132,6 +132,8 @@ static int64 next_counter(const SkSequence *seq, int64 counter);
 static void check_bounds(Oid seqid, const FormData_pg_sequence *form,
 						 int64 value);
 static void restart(Oid seqid);
+static bool is_plain(Oid seqid);
+static Datum core_setval(FunctionCallInfo fcinfo);
 
 /* Take over a kind, which may come with options as in a label. */
 static void
@@ -885,6 +887,29 @@ restart(Oid seqid)
 }
 
 /*
+ * Has a sequence a plain counter?  Then it gets no kind until the transaction ends:
+ * core would wait for who gives it one, and then set the counter of the kind.
+ */
+static bool
+is_plain(Oid seqid)
+{
+	if (sk_binding_get(seqid)->am != NULL)
+		return false;
+	LockRelationOid(seqid, RowExclusiveLock);
+	return sk_binding_get(seqid)->am == NULL;
+}
+
+static Datum
+core_setval(FunctionCallInfo fcinfo)
+{
+	if (PG_NARGS() == 2)
+		return DirectFunctionCall2(setval_oid, PG_GETARG_DATUM(0),
+								   PG_GETARG_DATUM(1));
+	return DirectFunctionCall3(setval3_oid, PG_GETARG_DATUM(0),
+							   PG_GETARG_DATUM(1), PG_GETARG_DATUM(2));
+}
+
+/*
  * spanner.create_sequence(name text, kind text, start_with_counter bigint,
  *		skip_range_min bigint, skip_range_max bigint, bits integer,
  *		stripes integer, if_not_exists boolean) returns regclass
@@ -1116,14 +1141,8 @@ spanner_setval(PG_FUNCTION_ARGS)
 	FormData_pg_sequence form;
 
 	sk_check_execute(PG_NARGS() == 2 ? F_SETVAL_REGCLASS_INT8 : F_SETVAL_REGCLASS_INT8_BOOL);
-	if (sk_restoring() || sk_binding_get(seqid)->am == NULL)
-	{
-		if (PG_NARGS() == 2)
-			return DirectFunctionCall2(setval_oid, PG_GETARG_DATUM(0),
-									   PG_GETARG_DATUM(1));
-		return DirectFunctionCall3(setval3_oid, PG_GETARG_DATUM(0),
-								   PG_GETARG_DATUM(1), PG_GETARG_DATUM(2));
-	}
+	if (sk_restoring() || is_plain(seqid))
+		return core_setval(fcinfo);
 
 	if (pg_class_aclcheck(seqid, GetUserId(), ACL_UPDATE) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SEQUENCE, get_rel_name(seqid));
@@ -1142,5 +1161,8 @@ spanner_setval(PG_FUNCTION_ARGS)
 						get_rel_name(seqid)),
 				 errdetail("Its values do not ascend, so the largest one says nothing about the next, and no column that stores its values can be read."),
 				 errhint("Use setval with START and false, or ALTER SEQUENCE ... RESTART, to restart the counter.")));
+	/* it has lost its kind while this waited */
+	else if (is_plain(seqid))
+		return core_setval(fcinfo);
 	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 }
