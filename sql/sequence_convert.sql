@@ -96,6 +96,8 @@ CREATE TABLE c3.c (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
 SELECT spanner.convert_column('c3.a', 'id', dry_run => true), spanner.convert_column('c3.c', 'id', dry_run => true);
 SELECT spanner.convert_all('c3') \gexec
 SELECT sequencename, kind FROM spanner.sequences WHERE schemaname = 'c3' ORDER BY 1;
+CREATE TABLE c3.d (id bigserial PRIMARY KEY);
+SELECT spanner.convert_all('c3', dry_run => false);
 SET client_min_messages = warning;
 DROP SCHEMA c3 CASCADE;
 RESET client_min_messages;

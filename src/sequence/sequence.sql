@@ -218,7 +218,8 @@ BEGIN
     IF NOT dry_run THEN
       BEGIN
         PERFORM spanner.convert_column(found.relation, found.column_name, wanted);
-      EXCEPTION WHEN object_not_in_prerequisite_state THEN
+      EXCEPTION
+        WHEN object_not_in_prerequisite_state OR sequence_generator_limit_exceeded THEN
         -- another session has converted it meanwhile
         CONTINUE WHEN (spanner_internal.describe_sequence(found.sequence)).kind IS NOT NULL;
         -- one column that cannot be converted does not keep the others from it
