@@ -1261,6 +1261,9 @@ check_label(const ObjectAddress *object, const char *label)
 		LockRelationOid(object->objectId, ShareRowExclusiveLock);
 	if (label == NULL && seq != NULL)
 	{
+		/* nobody knows what a lost kind has given */
+		if (seq->lost_kind != NULL)
+			(void) sk_sequence_am_get(seq->lost_kind, false);
 		sk_find_nodes(seq);
 		memory = unbind(seq, 0, &report);
 		if (memory != NULL)

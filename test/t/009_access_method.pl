@@ -202,6 +202,9 @@ is($node->psql('postgres', 'ALTER SEQUENCE wide INCREMENT 2; ALTER SEQUENCE wide
 refused(
 	$node, 'postgres', q{SELECT spanner.alter_sequence('wide', 'striped')},
 	qr/Invalid Sequence Kind: permuted\./, 'without it: another kind, without a restart');
+refused(
+	$node, 'postgres', q{SECURITY LABEL FOR spanner_keys ON SEQUENCE wide IS NULL},
+	qr/Invalid Sequence Kind: permuted\./, 'without it: no kind, without a restart');
 $node->safe_psql('postgres', q{
 	SELECT spanner.alter_sequence('wide', 'bit_reversed_positive', restart_counter_with => 1)});
 is($node->safe_psql('postgres', q{SELECT spanner.nextval('wide')}), '4611686018427387904',
