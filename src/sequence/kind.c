@@ -25,6 +25,7 @@
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/guc.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
@@ -294,9 +295,9 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	fold_case(*newval);
 	if (!setting_is_defined || is_local(*newval))
 		return true;
-	/* ALTER SYSTEM checks what a file will contain; a restart has no catalogs */
+	/* ALTER SYSTEM, which has a snapshot, checks what a file will contain */
 	if (source != PGC_S_SESSION && source != PGC_S_TEST &&
-		!(source == PGC_S_FILE && IsTransactionState()))
+		!(source == PGC_S_FILE && ActiveSnapshotSet()))
 		return true;
 
 	label = sk_label_parse(*newval, &problem);

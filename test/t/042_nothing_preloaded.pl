@@ -155,6 +155,21 @@ like(($node->psql('shop', 'CREATE TABLE misspelled_kind (id bigserial)'))[2],
 	qr/ERROR:  Invalid Sequence Kind: bit_revers\.\n.*\nCONTEXT:  default kind of new sequences, from setting "spanner.default_sequence_kind"/,
 	'a value of the database');
 
+# A mistake in the file is refused by the command that uses it, not by a transaction
+# that is open when the file is read.
+my $open = $node->background_psql('shop', on_error_stop => 0);
+
+$open->query_safe(q{LOAD 'spanner_keys'; BEGIN; CREATE TEMPORARY TABLE work (id int)});
+$node->append_conf('postgresql.conf', "spanner.default_sequence_kind = 'striped(stripes=3)'");
+$node->reload;
+$node->poll_query_until('postgres', q{SELECT current_setting('spanner.default_sequence_kind', true) = 'striped(stripes=3)'});
+is($open->query('SELECT count(*) FROM work'), '0', 'a wrong kind in the file, and a transaction that is open');
+$open->quit;
+$node->adjust_conf('postgresql.conf', 'spanner.default_sequence_kind', undef);
+$node->reload;
+like(($node->psql('shop', q{LOAD 'spanner_keys'; ALTER SYSTEM SET spanner.default_sequence_kind = 'striped(stripes=3)'}))[2],
+	qr/ERROR:  stripes must be a power of two/, 'ALTER SYSTEM');
+
 # A session that has only drawn knows the settings, and uses those that were set
 # before.
 $node->safe_psql('postgres', q{ALTER DATABASE shop SET spanner.default_sequence_kind = 'striped'});
