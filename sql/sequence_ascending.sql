@@ -262,6 +262,9 @@ SELECT spanner_internal.ascending_nextval('l', 2);
 SELECT spanner_internal.unmap_value(spanner_internal.ascending_nextval('other', 3), 'other') FROM generate_series(1, 4);
 SELECT i, spanner_internal.unmap_value(spanner_internal.ascending_nextval(s, n), s)
   FROM (VALUES (1, 'other'::regclass, 2), (2, 'other', 2), (3, 'l_id_seq', 2), (4, 'l_id_seq', 3)) v (i, s, n);
+-- a call keeps no more than its last values
+SELECT drawn, (SELECT sum(total_bytes) < 4000000 FROM pg_backend_memory_contexts WHERE name = 'ExecutorState' AND drawn > 0) AS little
+  FROM (SELECT count(spanner_internal.ascending_nextval('other', n)) AS drawn FROM generate_series(1001, 2000) n OFFSET 0) s;
 
 SET client_min_messages = warning;
 DROP SCHEMA a CASCADE;

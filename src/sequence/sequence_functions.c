@@ -563,6 +563,10 @@ spanner_ascending_nextval(PG_FUNCTION_ARGS)
 
 	if (batch == NULL || batch->seqid != seqid || batch->count != count)
 	{
+		if (batch != NULL)
+			pfree(batch);
+		/* there is none if this fails */
+		fcinfo->flinfo->fn_extra = NULL;
 		batch = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
 								   offsetof(SkBatch, values) +
 								   sizeof(int64) * count);
