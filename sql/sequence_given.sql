@@ -110,6 +110,10 @@ INSERT INTO kept (v) VALUES (1);
 SECURITY LABEL FOR spanner_keys ON SEQUENCE kept_id_seq IS 'striped';
 SECURITY LABEL FOR spanner_keys ON SEQUENCE kept_id_seq IS 'striped(skip_range_min=1, skip_range_max=1000)';
 SECURITY LABEL FOR spanner_keys ON SEQUENCE kept_id_seq IS 'striped(given=1..1000)';
+-- nor does it say that the kind has given nothing
+ALTER SEQUENCE kept_id_seq RESTART 2000;
+SECURITY LABEL FOR spanner_keys ON SEQUENCE kept_id_seq IS 'striped(given=1..1000, since=2000)';
+SELECT spanner.alter_sequence('kept_id_seq', 'bit_reversed_positive(bits=63)');
 SELECT spanner.alter_sequence('kept_id_seq', skip_range_min => 5000, skip_range_max => 6000);
 SELECT kind, skip_range_min, skip_range_max, given FROM spanner.sequences WHERE sequencename = 'kept_id_seq';
 INSERT INTO kept (v) SELECT generate_series(1, 1000);

@@ -536,6 +536,7 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 	SkRange		range;
 	SkKind	   *former = given_kind(seq);
 	int64		start = change->restarts ? change->counter : seq->next;
+	int64		claimed = options->since;
 
 	/* before the first use there is nobody to wait for, and nothing to report */
 	bool		is_used = seq->used || seq->kind != NULL || seq->last_of_nodes > 0;
@@ -548,6 +549,14 @@ keep_values_unique(const SkSequence *seq, SkKind *new,
 	range = sk_range_cover(options->given, given);
 	if (change->is_label && !sk_range_contains(options->given, given))
 		refuse_label(seq, given, counted);
+	if (change->is_label && claimed > options->since)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("kind of sequence \"%s\" did not begin at counter %lld",
+						get_rel_name(seq->seqid), (long long) claimed),
+				 errdetail("It may have given values since counter %lld.",
+						   (long long) options->since),
+				 errhint("Leave the option \"since\" out of the label.")));
 	if (change->is_label)
 		return;
 	counted = sk_range_cover(options->given, counted);
