@@ -14,7 +14,6 @@ SET spanner.default_sequence_kind = 'bit_reversed_positive';
 CREATE SEQUENCE a_numeric;
 CREATE SEQUENCE a_varchar;
 CREATE SEQUENCE a_lpad;
-CREATE SEQUENCE a_text;
 CREATE SEQUENCE a_plus;
 CREATE SEQUENCE a_modulo;
 CREATE SEQUENCE an_array;
@@ -25,7 +24,6 @@ CREATE TABLE computed (
   a numeric(10) DEFAULT nextval('a_numeric'),
   b varchar(10) DEFAULT 'A' || nextval('a_varchar'),
   c text DEFAULT lpad(nextval('a_lpad')::text, 6, '0') PRIMARY KEY,
-  d integer DEFAULT nextval(('a_text'::text)::regclass),
   e integer DEFAULT nextval('a_plus') + 1,
   f bigint DEFAULT 1000 | (nextval('a_modulo') % 1024),
   g integer[] DEFAULT ARRAY[nextval('an_array')],
@@ -42,13 +40,15 @@ CREATE SEQUENCE by_name;
 CREATE SEQUENCE a_wide_numeric;
 CREATE SEQUENCE a_wide_text;
 CREATE SEQUENCE an_integer;
+CREATE SEQUENCE a_text;
 CREATE DOMAIN key AS numeric(19);
 CREATE TABLE stored (
   a bigint DEFAULT nextval('a_bigint'),
   b bigint DEFAULT nextval('nk.by_name'::text::regclass),
   c key DEFAULT nextval('a_wide_numeric'),
   d varchar(20) DEFAULT nextval('a_wide_text'),
-  e integer DEFAULT nextval('an_integer'));
+  e integer DEFAULT nextval('an_integer'),
+  f integer DEFAULT nextval(('a_text'::text)::regclass));
 SELECT * FROM labels WHERE label IS NOT NULL;
 INSERT INTO stored DEFAULT VALUES RETURNING *;
 

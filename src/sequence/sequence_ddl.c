@@ -78,7 +78,6 @@ static List *list_altered(AlterTableStmt *stmt);
 static void follow_table(Oid relid, List *columns, const List *bound);
 static void follow_default(Oid relid, AttrNumber attnum, Node *value,
 						   Oid type, int32 typmod);
-static bool is_constant(Node *value);
 static bool list_called(Node *node, List **sequences);
 static bool got_default_kind(Oid seqid, Oid relid, AttrNumber attnum);
 static bool holds_values(Node *value, Oid type, int32 typmod, int bits);
@@ -585,7 +584,7 @@ follow_default(Oid relid, AttrNumber attnum, Node *value, Oid type, int32 typmod
 			!holds_values(value, type, typmod, seq->kind->options->bits))
 		{
 			/* an integer column gets values that fit */
-			if (sk_fetched_sequence(value, InvalidOid) == seqid && is_constant(value))
+			if (sk_fetched_sequence(value, InvalidOid) == seqid)
 				narrow_sequence(seqid, getBaseType(type));
 			else
 				restriction = &no_key;
@@ -593,16 +592,6 @@ follow_default(Oid relid, AttrNumber attnum, Node *value, Oid type, int32 typmod
 		if (restriction != NULL)
 			make_plain(seqid, restriction);
 	}
-}
-
-/* Does a call of nextval() have a sequence, and not a text that names it? */
-static bool
-is_constant(Node *value)
-{
-	while (!IsA(value, Const))
-		value = IsA(value, FuncExpr) ? linitial(((FuncExpr *) value)->args) :
-			(Node *) castNode(CoerceToDomain, value)->arg;
-	return ((Const *) value)->consttype == REGCLASSOID;
 }
 
 /* The sequences that an expression fetches from. */
