@@ -896,7 +896,11 @@ is_plain(Oid seqid)
 	if (sk_binding_get(seqid)->am != NULL)
 		return false;
 	LockRelationOid(seqid, RowExclusiveLock);
-	return sk_binding_get(seqid)->am == NULL;
+	if (sk_binding_get(seqid)->am == NULL)
+		return true;
+	/* others have waited as well, and all may want the lock of a change */
+	UnlockRelationOid(seqid, RowExclusiveLock);
+	return false;
 }
 
 static Datum
