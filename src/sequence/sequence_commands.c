@@ -974,7 +974,8 @@ spanner_alter_sequence(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a skip range cannot be both set and removed")));
 	sk_change_sequence(seq, &change);
-	if (change.label.kind != NULL && seq->kind != NULL)
+	if (seq->kind != NULL &&
+		(change.label.kind != NULL || sk_label_option(change.label.options, "bits") != NULL))
 		sk_check_partitions(seq, ERROR);
 	PG_RETURN_VOID();
 }
