@@ -353,7 +353,7 @@ FORMAT('%T %T', CAST('nan' AS FLOAT32), CAST('-inf' AS FLOAT64))	CAST("nan" AS F
 FORMAT('%t', JSON '1')	42804 format() of jsonb with %t or %T is not supported
 REGEXP_CONTAINS('a', r'***x')	0A000 this regular expression is not supported
 REGEXP_CONTAINS('a', r'[\\W]')	0A000 this regular expression is not supported
-CAST(1e40 AS NUMERIC)	22003 numeric out of range
+CAST(1e40 AS NUMERIC)	22P02 invalid value for type numeric: "1e40"
 NOT NOT TRUE	true
 .5 + 1	1.5
 INTERVAL 5 DAY	0A000 Type <interval> is not supported.

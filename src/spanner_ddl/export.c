@@ -197,15 +197,8 @@ as_postgresql(Node *node, void *context)
 	if (!IsA(node, Const))
 	{
 		node = expression_tree_mutator(node, as_postgresql, context);
-		/* a literal has its type now */
-		if (IsA(node, RelabelType) && IsA(((RelabelType *) node)->arg, Const) &&
-			exprType((Node *) ((RelabelType *) node)->arg) == exprType(node))
-			return (Node *) ((RelabelType *) node)->arg;
 		return IsA(node, FuncExpr) ? call_as_postgresql((FuncExpr *) node) : node;
 	}
-	if (value->consttype >= FirstNormalObjectId && sk_ddl_type_class(value->consttype) == SK_TYPE_FLOAT)
-		return (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), value->constvalue,
-								  value->constisnull, value->constbyval);
 
 	/*
 	 * the sequence of nextval() is a name there, without a cast; "public" is
@@ -246,10 +239,10 @@ call_as_postgresql(FuncExpr *call)
 	/* their lengths are integers */
 	else if (SK_DDL_ONE_OF(name, "length", "lower", "reverse", "starts_with", "strpos", "upper"))
 		result = make_call("pg_catalog", name, call->args, call->funcresulttype);
-	else if (strcmp(name, "literal_to_numeric") == 0 && IsA(first, Const) && !((Const *) first)->constisnull)
-		result = (Node *) makeConst(NUMERICOID, -1, InvalidOid, -1,
-									DirectFunctionCall3(numeric_in, CStringGetDatum(const_text((Const *) first)),
-														ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)), false, false);
+	else if (strncmp(name, "literal_to_", 11) == 0 && IsA(first, Const) && !((Const *) first)->constisnull)
+		result = (Node *) makeConst(call->funcresulttype, -1, InvalidOid, get_typlen(call->funcresulttype),
+									OidFunctionCall1(call->funcid, ((Const *) first)->constvalue), false,
+									get_typbyval(call->funcresulttype));
 	else if (strcmp(name, "div") == 0 && call->funcresulttype == INT8OID)
 		result = make_operator(first, "/", second);
 	else if (strcmp(name, "divide") == 0 && call->funcresulttype == FLOAT8OID)

@@ -43,7 +43,8 @@ typedef enum SkFloats
 	SK_FLOATS_PLAIN,			/* of the type of what it is assigned to */
 	SK_FLOATS_DOUBLE,
 	SK_FLOATS_LITERAL,			/* of the type of what is next to it */
-	SK_FLOATS_REAL
+	SK_FLOATS_REAL,
+	SK_FLOATS_TEXT				/* that a cast reads */
 } SkFloats;
 
 /* Where the text goes. */
@@ -219,7 +220,7 @@ write_node(SkPrinter *printer, SkNode *node)
 			break;
 		case SK_NODE_PHRASE:
 		case SK_NODE_LIST:
-			write_list(printer, node->args, node->type == SK_NODE_LIST ? ", " : " ", SK_FLOATS_DOUBLE);
+			write_list(printer, node->args, node->type == SK_NODE_LIST ? ", " : " ", node->name != NULL ? SK_FLOATS_PLAIN : SK_FLOATS_DOUBLE);
 			break;
 		case SK_NODE_SORT:
 			write_number(printer, linitial(node->args));
@@ -251,7 +252,7 @@ write_float(SkPrinter *printer, SkNode *node, SkFloats floats)
 {
 	static const char *const formats[] = {
 		[SK_FLOATS_PLAIN] = "%s",[SK_FLOATS_DOUBLE] = "float8 '%s'",
-		[SK_FLOATS_LITERAL] = "spanner_internal.float_literal '%s'",[SK_FLOATS_REAL] = "real '%s'"
+		[SK_FLOATS_LITERAL] = "spanner_internal.float_literal '%s'",[SK_FLOATS_REAL] = "real '%s'",[SK_FLOATS_TEXT] = "'%s'"
 	};
 
 	if (node->type == SK_NODE_PARENTHESES)
@@ -551,6 +552,7 @@ write_case(SkPrinter *printer, SkNode *node)
 {
 	StringInfo	sql = &printer->sql;
 	List	   *values = NIL;
+	SkFloats	compared = SK_FLOATS_LITERAL;
 	SkFloats	floats;
 
 	for (int i = 2; i < list_length(node->args); i += 2)
@@ -560,6 +562,7 @@ write_case(SkPrinter *printer, SkNode *node)
 	if (linitial(node->args) != NULL)
 	{
 		refuse_struct(printer, linitial(node->args));
+		compared = floats_beside(printer, list_make1(linitial(node->args)));
 		appendStringInfoChar(sql, ' ');
 		write_operand(printer, linitial(node->args), SK_FLOATS_DOUBLE);
 	}
@@ -570,7 +573,7 @@ write_case(SkPrinter *printer, SkNode *node)
 		appendStringInfoString(sql, condition != NULL ? " WHEN " : " ELSE ");
 		if (condition != NULL)
 		{
-			write_float(printer, condition, SK_FLOATS_LITERAL);
+			write_float(printer, condition, compared);
 			appendStringInfoString(sql, " THEN ");
 		}
 		write_float(printer, list_nth(node->args, i + 1), floats);
@@ -589,7 +592,7 @@ write_array(SkPrinter *printer, SkNode *node)
 	else
 	{
 		appendStringInfoString(sql, "ARRAY[");
-		write_list(printer, node->args, ", ", floats_among(printer, node->args));
+		write_list(printer, node->args, ", ", node->type_name != NULL ? SK_FLOATS_PLAIN : floats_among(printer, node->args));
 		appendStringInfoChar(sql, ']');
 	}
 	/* GoogleSQL's NULL is an INT64 */
@@ -713,7 +716,7 @@ write_cast(SkPrinter *printer, SkNode *node)
 		appendStringInfoString(sql, "spanner.timestamp_to_string(");
 	else
 		appendStringInfo(sql, "spanner_internal.to_%s(", name);
-	write_node(printer, value);
+	write_float(printer, value, strcmp(name, "numeric") == 0 ? SK_FLOATS_TEXT : SK_FLOATS_DOUBLE);
 	if (SK_DDL_ONE_OF(name, "string", "date", "timestamp"))
 	{
 		appendStringInfoString(sql, ", ");

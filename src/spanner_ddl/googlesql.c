@@ -56,6 +56,7 @@ PG_FUNCTION_INFO_V1(spanner_format);
 PG_FUNCTION_INFO_V1(spanner_format_date);
 PG_FUNCTION_INFO_V1(spanner_format_timestamp);
 PG_FUNCTION_INFO_V1(spanner_ieee_divide);
+PG_FUNCTION_INFO_V1(spanner_literal_to_numeric);
 PG_FUNCTION_INFO_V1(spanner_lower);
 PG_FUNCTION_INFO_V1(spanner_numeric_avg);
 PG_FUNCTION_INFO_V1(spanner_parse_date);
@@ -189,6 +190,7 @@ static void out_of_range(const char *what);
 pg_noreturn static void out_of_range(const char *what);
 static Datum bad_text(FunctionCallInfo fcinfo, const char *type, const char *value, bool is_safe);
 static Datum rounded_numeric(char *value);
+static float8 float_value(Oid type, Datum value);
 static bool read_float(const char *value, float8 *number);
 static char *float_text(float8 value, int digits);
 static Oid	case_collation(void);
@@ -690,6 +692,14 @@ spanner_float_to_numeric(PG_FUNCTION_ARGS)
 	if (!PG_GETARG_BOOL(1))
 		out_of_range("numeric");
 	PG_RETURN_NULL();
+}
+
+/* spanner_internal.literal_to_numeric(value float_literal) returns numeric */
+Datum
+spanner_literal_to_numeric(PG_FUNCTION_ARGS)
+{
+	return DirectFunctionCall1(numeric_trim_scale, DirectFunctionCall2(numeric, PG_GETARG_DATUM(0),
+																	   Int32GetDatum(NUMERIC_TYPMOD(38, 9))));
 }
 
 /* spanner_internal.to_numeric(value text, safe boolean) returns numeric */
@@ -1389,7 +1399,7 @@ write_specifier(StringInfo out, SkSpecifier *specifier, Oid type, Datum value)
 	}
 	else if (strchr("fFeEgG", letter) != NULL && (class == SK_TYPE_FLOAT || class == SK_TYPE_FLOAT32))
 	{
-		number = type == FLOAT4OID ? DatumGetFloat4(value) : DatumGetFloat8(value);
+		number = float_value(type, value);
 		digits = isnan(number) ? "nan" : isinf(number) ? "inf" :
 			psprintf(psprintf("%%.*%c", pg_tolower((unsigned char) letter)), precision, fabs(number));
 		specifier->has_zeros &= !isnan(number) && !isinf(number);
@@ -1448,10 +1458,10 @@ write_value(StringInfo out, Oid type, Datum value, bool is_null, SkStyle style)
 			appendStringInfoString(out, DatumGetBool(value) ? "true" : "false");
 			return;
 		case SK_TYPE_FLOAT:
-			write_floating(out, DatumGetFloat8(value), 15, style);
+			write_floating(out, float_value(type, value), 15, style);
 			return;
 		case SK_TYPE_FLOAT32:
-			write_floating(out, DatumGetFloat4(value), 6, style);
+			write_floating(out, float_value(type, value), 6, style);
 			return;
 		case SK_TYPE_NUMERIC:
 			string = DatumGetCString(DirectFunctionCall1(numeric_out, DirectFunctionCall1(numeric_trim_scale, value)));
@@ -1539,6 +1549,14 @@ write_elements(StringInfo out, ArrayType *array, SkStyle style)
 		write_value(out, getBaseType(type->type_id), values[i], nulls[i], style);
 	}
 	appendStringInfoString(out, count == 0 ? "[]" : "]");
+}
+
+/* A FLOAT32, a FLOAT64, or a literal, which has the form of a numeric */
+static float8
+float_value(Oid type, Datum value)
+{
+	return type == FLOAT4OID ? DatumGetFloat4(value) : type == FLOAT8OID ? DatumGetFloat8(value) :
+		DatumGetFloat8(DirectFunctionCall1(numeric_float8, value));
 }
 
 /* A float is never written as an integer. */

@@ -6,26 +6,33 @@
 -- expression in their place.  What is long, or takes others of these, is C.  A default must never
 -- change, as a call that is stored is without it.
 
--- A literal of FLOAT64 next to other things: of NUMERIC next to one.
+-- A literal of FLOAT64 next to other things: of NUMERIC next to one.  It has all digits that are
+-- written.
 CREATE TYPE spanner_internal.float_literal;
--- The type's own functions are those of double precision.
-CREATE FUNCTION spanner_internal.float_literal_in(cstring)
+-- The type's own functions are those of numeric.
+CREATE FUNCTION spanner_internal.float_literal_in(cstring, oid, integer)
 RETURNS spanner_internal.float_literal
-AS 'float8in' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+AS 'numeric_in' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 -- The same.
 CREATE FUNCTION spanner_internal.float_literal_out(spanner_internal.float_literal)
 RETURNS cstring
-AS 'float8out' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+AS 'numeric_out' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 CREATE TYPE spanner_internal.float_literal (
   INPUT = spanner_internal.float_literal_in,
   OUTPUT = spanner_internal.float_literal_out,
-  LIKE = double precision,
+  LIKE = numeric,
   CATEGORY = 'N');
--- All digits that a double has.
+-- What it becomes.
+CREATE FUNCTION spanner_internal.literal_to_float(value spanner_internal.float_literal)
+RETURNS double precision
+AS 'numeric_float8' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+-- With 9 digits after the point.
 CREATE FUNCTION spanner_internal.literal_to_numeric(value spanner_internal.float_literal)
 RETURNS numeric
-AS 'float8_numeric' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-CREATE CAST (spanner_internal.float_literal AS double precision) WITHOUT FUNCTION AS IMPLICIT;
+AS 'MODULE_PATHNAME', 'spanner_literal_to_numeric'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE CAST (spanner_internal.float_literal AS double precision)
+  WITH FUNCTION spanner_internal.literal_to_float AS IMPLICIT;
 CREATE CAST (spanner_internal.float_literal AS numeric)
   WITH FUNCTION spanner_internal.literal_to_numeric AS IMPLICIT;
 

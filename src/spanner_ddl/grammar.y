@@ -262,7 +262,8 @@ set_list:
 	;
 
 set_item:
-	table_name '=' expr			{ $$ = operator_node(@$, "=", $1, $3); }
+	table_name '=' expr
+		{ $$ = EXPR(SK_NODE_PHRASE, .name = "SET", .args = list_make3($1, WORD("="), $3)); }
 	;
 
 inserted:
@@ -282,7 +283,8 @@ row_list:
 
 row:
 	'(' expr_list ')'
-		{ $$ = EXPR(SK_NODE_PARENTHESES, .args = list_make1(EXPR(SK_NODE_LIST, .args = $2))); }
+		{ $$ = EXPR(SK_NODE_PARENTHESES, .args = list_make1(EXPR(SK_NODE_LIST, .name = "VALUES",
+			.args = $2))); }
 	;
 
 opt_into:

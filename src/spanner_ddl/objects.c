@@ -54,6 +54,7 @@ static void check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, co
 static void recreate_index(SkDdlText *ddl, SkStatement *statement, Oid indexid);
 static void check_meaning(SkDdlText *ddl, SkStatement *statement);
 static bool is_taken_for_another(Node *node, void *context);
+static bool is_float_literal(Node *node);
 static char *view_definition(SkDdlText *ddl);
 static void replace_view(SkDdlText *ddl);
 static void find_stream(SkDdlText *ddl, SkStatement *statement);
@@ -441,8 +442,8 @@ is_taken_for_another(Node *node, void *refusal)
 		Node	   *right = lsecond(operator->args);
 
 		if (operator->opresulttype == FLOAT4OID ||
-			(exprType(left) == FLOAT4OID && exprType(right) == FLOAT8OID && IsA(right, RelabelType)) ||
-			(exprType(right) == FLOAT4OID && exprType(left) == FLOAT8OID && IsA(left, RelabelType)))
+			(exprType(left) == FLOAT4OID && is_float_literal(right)) ||
+			(exprType(right) == FLOAT4OID && is_float_literal(left)))
 			found = reals;
 		else if (exprType(left) == DATEOID && operator->opresulttype == INT4OID)
 			found = dates;
@@ -451,6 +452,16 @@ is_taken_for_another(Node *node, void *refusal)
 		return expression_tree_walker(node, is_taken_for_another, refusal);
 	*(const char *const **) refusal = found;
 	return true;
+}
+
+/* Is it a literal that has become a FLOAT64? */
+static bool
+is_float_literal(Node *node)
+{
+	FuncExpr   *cast = (FuncExpr *) node;
+
+	return IsA(node, FuncExpr) && cast->funcformat == COERCE_IMPLICIT_CAST &&
+		sk_ddl_type_class(exprType(linitial(cast->args))) == SK_TYPE_FLOAT;
 }
 
 /* CREATE and ALTER CHANGE STREAM */

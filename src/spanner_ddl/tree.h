@@ -121,10 +121,11 @@ typedef enum SkNodeType
 	SK_NODE_INTERVAL,			/* number; text: the part */
 	SK_NODE_SEQUENCE,			/* args: the parts of its name */
 	SK_NODE_PARENTHESES,		/* what is in them */
-	SK_NODE_PHRASE,				/* parts with blanks between them */
+	SK_NODE_PHRASE,				/* parts with blanks between them; with a
+								 * name, they are assigned to columns */
 	SK_NODE_ALIASED,			/* a part, and items of SELECT: their aliases
 								 * are names in it, no others are */
-	SK_NODE_LIST,				/* parts with commas between them */
+	SK_NODE_LIST,				/* the same with commas between them */
 	SK_NODE_SORT				/* value; text: "DESC NULLS LAST" */
 } SkNodeType;
 
