@@ -87,6 +87,18 @@ UPDATE singers SET changed = now() - interval '31 days';
 SELECT spanner.delete_expired();
 SELECT count(*) FROM albums;
 
+-- a day has 24 hours, also where clocks have changed since
+SELECT spanner.execute_ddl($$CREATE TABLE Days (Age INT64 NOT NULL, Ts TIMESTAMP) PRIMARY KEY (Age),
+  ROW DELETION POLICY (OLDER_THAN(Ts, INTERVAL 182 DAY))$$);
+INSERT INTO days SELECT h, now() - h * interval '1 hour' + interval '1 minute' FROM unnest('{4367,4368,4369}'::int[]) h;
+SET timezone = 'Australia/Sydney';
+SELECT spanner.delete_expired();
+SET timezone = 'America/New_York';
+SELECT spanner.delete_expired();
+RESET timezone;
+SELECT age FROM days;
+DROP TABLE days;
+
 -- rows that cannot go stay, and the others do not wait for them
 SELECT spanner.execute_ddl($$CREATE TABLE Expiring (Id INT64 NOT NULL, Ts TIMESTAMP) PRIMARY KEY (Id),
   ROW DELETION POLICY (OLDER_THAN(Ts, INTERVAL 1 DAY))$$);

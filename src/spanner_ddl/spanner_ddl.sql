@@ -241,8 +241,9 @@ BEGIN
       remaining := batch_size;
     END IF;
     BEGIN
+      -- days of 24 hours, whatever the clocks of the session's time zone do
       deleted := spanner_internal.delete_rows(part.relation, part.column_number,
-                                              part.older_than::interval, remaining);
+        make_interval(secs => extract(epoch FROM part.older_than::interval)), remaining);
       remaining := remaining - deleted;
       total := total + deleted;
     EXCEPTION WHEN OTHERS THEN
