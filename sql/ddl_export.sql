@@ -127,6 +127,28 @@ SELECT spanner.execute_ddl('ALTER TABLE x.a ALTER COLUMN b BYTES(20) DEFAULT (b'
 RESET quote_all_identifiers;
 SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'x.a'::regclass AND contype = 'c' ORDER BY 1;
 
+-- what may have been given before is skipped there as well, and counters are known, or an error
+CREATE TABLE x.old (id bigserial PRIMARY KEY, other bigserial);
+SELECT setval('x.old_id_seq', 1000000000000) > 0, spanner.convert_column('x.old', 'id');
+SELECT setval('x.old_other_seq', 100), spanner.convert_column('x.old', 'other');
+SELECT spanner.alter_sequence('x.old_other_seq', skip_range_min => 500, skip_range_max => 5000);
+SELECT spanner.spanner_ddl('x.old'::regclass);
+SELECT spanner.spanner_ddl('x.old'::regclass, 'postgresql');
+CREATE ROLE regress_reader;
+GRANT USAGE ON SCHEMA x TO regress_reader;
+SET ROLE regress_reader;
+\set VERBOSITY terse
+SELECT spanner.spanner_ddl('x.old'::regclass);
+\set VERBOSITY default
+RESET ROLE;
+GRANT SELECT ON SEQUENCE x.old_id_seq, x.old_other_seq TO regress_reader;
+SET ROLE regress_reader;
+SELECT count(*) FROM spanner.spanner_ddl('x.old'::regclass);
+RESET ROLE;
+DROP TABLE x.old;
+REVOKE USAGE ON SCHEMA x FROM regress_reader;
+DROP ROLE regress_reader;
+
 -- a name of nextval() and text that looks like one; a view that is read with the caller's rights
 CREATE SEQUENCE x.s;
 CREATE SEQUENCE x.t;

@@ -166,23 +166,31 @@ RETURN (SELECT min(spanner_internal.ddl_length(c.oid, dialect))::text
           FROM pg_constraint c
          WHERE c.conrelid = relation AND c.conkey = ARRAY[ddl_length.attnum]);
 
--- The clauses of a sequence with Spanner's kind, which goes on with the next counter.
+-- The clauses of a sequence with Spanner's kind, which goes on with the next counter, and skips
+-- what may have been given before.  Who may not see the counter gets an error.
 CREATE FUNCTION spanner_internal.ddl_sequence(sequence oid, dialect text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
+  WITH found AS MATERIALIZED (
+    SELECT s.*
+      FROM spanner.sequences s
+      JOIN pg_class c ON c.relname = s.sequencename
+      JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = s.schemaname
+     WHERE c.oid = sequence
+       AND s.kind = 'bit_reversed_positive'
+       AND s.bits = 63)
   SELECT 'BIT_REVERSED_POSITIVE'
-         || CASE WHEN s.skip_range_min IS NULL THEN ''
-              ELSE format(' SKIP RANGE %s%s %s', s.skip_range_min,
-                CASE dialect WHEN 'postgresql' THEN '' ELSE ',' END, s.skip_range_max) END
-         || CASE WHEN coalesce(s.counter, s.start_counter) = 1 THEN ''
-              ELSE format(' START COUNTER WITH %s', coalesce(s.counter, s.start_counter)) END
-    FROM spanner.sequences s
-    JOIN pg_class c ON c.relname = s.sequencename
-    JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = s.schemaname
-   WHERE c.oid = sequence
-     AND s.kind = 'bit_reversed_positive'
-     AND s.bits = 63;
+         || CASE WHEN x.first IS NULL THEN ''
+              ELSE format(' SKIP RANGE %s%s %s', x.first,
+                CASE dialect WHEN 'postgresql' THEN '' ELSE ',' END, x.last) END
+         || CASE WHEN x.counter = 1 THEN '' ELSE format(' START COUNTER WITH %s', x.counter) END
+    FROM found s
+   CROSS JOIN LATERAL (
+           SELECT least(s.skip_range_min, split_part(s.given, '..', 1)::bigint),
+                  greatest(s.skip_range_max, split_part(s.given, '..', 2)::bigint),
+                  coalesce(spanner.get_internal_sequence_state(sequence::regclass::text),
+                           s.start_counter)) x (first, last, counter);
 END;
 
 -- A column, or with attnum 0 a relation.  What a view needs is known of its rule.
