@@ -105,6 +105,7 @@ JSON_REMOVE(JSON '{}', '$')	22023 the path "$" cannot be removed
 JSON_STRIP_NULLS(JSON '{"a": null, "b": [1, null, [null]]}')	{"b": [1, []]}
 JSON_STRIP_NULLS(JSON '{"a": [null], "b": null}', '$.a')	{"a": [], "b": null}
 TO_JSON_STRING(JSON '{"bb": 1, "aaa": 2.50, "c": 1e2, "b": ""}')	{"aaa":2.5,"b":"","bb":1,"c":100.0}
+TO_JSON_STRING(JSON '{"a b": 1, "a": 2, "a!": 3, "a.b": 4, "": 5}')	{"":5,"a":2,"a b":1,"a!":3,"a.b":4}
 TO_JSON_STRING('1')	42883 function TO_JSON_STRING(text) does not exist
 FORMAT(CAST(NULL AS STRING), 1)	\N
 FORMAT('%t', CAST(NULL AS DATE))	NULL

@@ -59,10 +59,12 @@ PG_FUNCTION_INFO_V1(spanner_ieee_divide);
 PG_FUNCTION_INFO_V1(spanner_literal_to_numeric);
 PG_FUNCTION_INFO_V1(spanner_lower);
 PG_FUNCTION_INFO_V1(spanner_numeric_avg);
+PG_FUNCTION_INFO_V1(spanner_numeric_avg_accum);
 PG_FUNCTION_INFO_V1(spanner_parse_date);
 PG_FUNCTION_INFO_V1(spanner_parse_timestamp);
 PG_FUNCTION_INFO_V1(spanner_regex);
 PG_FUNCTION_INFO_V1(spanner_regex_replacement);
+PG_FUNCTION_INFO_V1(spanner_safe_float);
 PG_FUNCTION_INFO_V1(spanner_sha1);
 PG_FUNCTION_INFO_V1(spanner_text_to_bool);
 PG_FUNCTION_INFO_V1(spanner_text_to_date);
@@ -778,6 +780,36 @@ Datum
 spanner_ieee_divide(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1));
+}
+
+/*
+ * spanner_internal.safe_float(a double precision, operator "char",
+ * b double precision) returns double precision
+ */
+Datum
+spanner_safe_float(PG_FUNCTION_ARGS)
+{
+	float8		a = PG_GETARG_FLOAT8(0);
+	char		operator = PG_GETARG_CHAR(1);
+	float8		b = PG_GETARG_FLOAT8(2);
+	float8		result = operator == '+' ? a + b : operator == '-' ? a - b : operator == '*' ? a * b : a / b;
+
+	if (!isfinite(result) && isfinite(a) && isfinite(b))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(result);
+}
+
+/*
+ * spanner_internal.numeric_avg_accum(internal, value numeric) returns internal
+ *
+ * The mean has as many digits after the point as the values have.
+ */
+Datum
+spanner_numeric_avg_accum(PG_FUNCTION_ARGS)
+{
+	if (!PG_ARGISNULL(1))
+		fcinfo->args[1].value = DirectFunctionCall2(numeric_round, fcinfo->args[1].value, Int32GetDatum(9));
+	return numeric_avg_accum(fcinfo);
 }
 
 /* spanner_internal.numeric_avg(internal) returns numeric */
@@ -1699,8 +1731,14 @@ copy_json(StringInfo out, const char **input, int order)
 		appendStringInfoString(out, start);
 }
 
+/* By their keys: the quote that ends one is less than all that may go on. */
 static int
 compare_members(const ListCell *a, const ListCell *b)
 {
-	return strcmp(lfirst(a), lfirst(b));
+	const unsigned char *s = lfirst(a);
+	const unsigned char *t = lfirst(b);
+
+	for (; *s == *t && *s != '\0'; s++)
+		t++;
+	return (*s == '"' ? 0 : *s) - (*t == '"' ? 0 : *t);
 }

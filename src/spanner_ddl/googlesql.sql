@@ -289,14 +289,17 @@ CREATE FUNCTION spanner_internal.trunc(value float8, digits bigint DEFAULT 0) RE
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.float_round(value, digits, true);
 CREATE FUNCTION spanner_internal.trunc(value numeric, digits bigint DEFAULT 0) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.trunc(value, digits::integer);
+-- Of NUMERIC, PostgreSQL's own have as many digits after the point as their arguments have.
 CREATE FUNCTION spanner_internal.sqrt(value float8) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.sqrt(value);
 CREATE FUNCTION spanner_internal.sqrt(value numeric) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.sqrt(value), 9);
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.round(pg_catalog.sqrt(value::numeric(38,9)), 9);
 CREATE FUNCTION spanner_internal.exp(value float8) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.exp(value);
 CREATE FUNCTION spanner_internal.exp(value numeric) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.exp(value), 9);
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.round(pg_catalog.exp(value::numeric(38,9)), 9);
 CREATE FUNCTION spanner_internal.ln(value float8) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.ln(value);
 CREATE FUNCTION spanner_internal.ln(value numeric) RETURNS numeric
@@ -317,7 +320,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.log(valu
 CREATE FUNCTION spanner_internal.pow(a float8, b float8) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.power(a, b);
 CREATE FUNCTION spanner_internal.pow(a numeric, b numeric) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN pg_catalog.round(pg_catalog.power(a, b), 9);
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN pg_catalog.round(pg_catalog.power(a::numeric(38,9), b::numeric(38,9)), 9);
 -- What is infinite of a finite number is an error, which PostgreSQL's own has not.
 CREATE FUNCTION spanner_internal.finite(result float8, value float8) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -333,27 +337,32 @@ CREATE FUNCTION spanner_internal.ieee_divide(a float8, b float8)
 RETURNS float8
 AS 'MODULE_PATHNAME', 'spanner_ieee_divide'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+-- What has no end is NULL, unless a number has none.
+CREATE FUNCTION spanner_internal.safe_float(a float8, operator "char", b float8)
+RETURNS float8
+AS 'MODULE_PATHNAME', 'spanner_safe_float'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION spanner_internal.safe_divide(a float8, b float8) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE WHEN b <> 0 THEN a / b END;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.safe_float(a, '/', NULLIF(b, 0));
 CREATE FUNCTION spanner_internal.safe_divide(a numeric, b numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN spanner_internal.checked_numeric(a::numeric(88,50) / NULLIF(b, 0));
 CREATE FUNCTION spanner_internal.safe_add(a bigint, b bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_int(a::numeric + b::numeric);
 CREATE FUNCTION spanner_internal.safe_add(a float8, b float8) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a + b;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.safe_float(a, '+', b);
 CREATE FUNCTION spanner_internal.safe_add(a numeric, b numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_numeric(a + b);
 CREATE FUNCTION spanner_internal.safe_subtract(a bigint, b bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_int(a::numeric - b::numeric);
 CREATE FUNCTION spanner_internal.safe_subtract(a float8, b float8) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a - b;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.safe_float(a, '-', b);
 CREATE FUNCTION spanner_internal.safe_subtract(a numeric, b numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_numeric(a - b);
 CREATE FUNCTION spanner_internal.safe_multiply(a bigint, b bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_int(a::numeric * b::numeric);
 CREATE FUNCTION spanner_internal.safe_multiply(a float8, b float8) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN a * b;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.safe_float(a, '*', b);
 CREATE FUNCTION spanner_internal.safe_multiply(a numeric, b numeric) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN spanner_internal.checked_numeric(a * b);
 CREATE FUNCTION spanner_internal.safe_negate(value bigint) RETURNS bigint
@@ -392,6 +401,12 @@ CREATE FUNCTION spanner_internal.add_short(total bigint, value integer) RETURNS 
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN coalesce(total + value, total, value);
 CREATE AGGREGATE spanner_internal.sum(integer) (
   SFUNC = spanner_internal.add_short, STYPE = bigint, COMBINEFUNC = int8pl, PARALLEL = SAFE);
+CREATE FUNCTION spanner_internal.numeric_avg_accum(internal, value numeric)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'spanner_numeric_avg_accum'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+REVOKE EXECUTE ON FUNCTION spanner_internal.numeric_avg_accum FROM public;
+-- The same of their end.
 CREATE FUNCTION spanner_internal.numeric_avg(internal)
 RETURNS numeric
 AS 'MODULE_PATHNAME', 'spanner_numeric_avg'
@@ -399,7 +414,8 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE;
 REVOKE EXECUTE ON FUNCTION spanner_internal.numeric_avg FROM public;
 -- The mean of NUMERIC.
 CREATE AGGREGATE spanner_internal.avg(numeric) (
-  SFUNC = numeric_avg_accum, STYPE = internal, FINALFUNC = spanner_internal.numeric_avg,
+  SFUNC = spanner_internal.numeric_avg_accum, STYPE = internal,
+  FINALFUNC = spanner_internal.numeric_avg,
   COMBINEFUNC = numeric_avg_combine, SERIALFUNC = numeric_avg_serialize,
   DESERIALFUNC = numeric_avg_deserialize, PARALLEL = SAFE);
 -- The mean of other numbers.
