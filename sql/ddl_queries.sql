@@ -100,6 +100,9 @@ UPDATE W AS t SET H = t.Id / 4, Ok = t.Id > 1 AND t.D = 'x', D = DEFAULT, N = -1
 DELETE W t WHERE t.Id / 2 = 1.5;
 INSERT INTO W (Id, H) SELECT * FROM (SELECT w.Id + 10, w.Id / 2 FROM W AS w WHERE EXISTS (SELECT * FROM W))$$);
 TABLE w;
+SELECT spanner.execute_ddl('DELETE FROM W WHERE G = 0.1');
+SELECT spanner.execute_ddl('DELETE FROM W WHERE G = CAST(0.1 AS FLOAT32)');
+SELECT count(*) FROM w WHERE g IS NOT NULL;
 SELECT spanner.execute_ddl('UPDATE W SET H = 1');
 SELECT spanner.execute_ddl('DELETE FROM W');
 SELECT spanner.postgresql_ddl('DELETE FROM W WHERE TRUE');

@@ -52,7 +52,7 @@ static void read_index(SkDdlText *ddl, SkStatement *statement, SkNewIndex *index
 static void add_filter(SkNewIndex *index, const char *column);
 static void check_key_part(SkDdlText *ddl, SkStatement *statement, Oid relid, const SkKeyPart *part);
 static void recreate_index(SkDdlText *ddl, SkStatement *statement, Oid indexid);
-static void check_meaning(SkDdlText *ddl, SkStatement *statement);
+static void check_meaning(SkDdlText *ddl, SkStatement *statement, Query *query);
 static bool is_taken_for_another(Node *node, void *context);
 static bool is_float_literal(Node *node);
 static char *view_definition(SkDdlText *ddl);
@@ -109,6 +109,8 @@ sk_ddl_change_rows(SkDdlText *ddl, SkStatement *statement)
 		SK_DDL_ERROR(ddl, ddl->first, ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("%s needs WHERE", SK_DDL_UPPER(ddl->tokens[ddl->first].text)),
 					 errhint("Write WHERE TRUE for all rows."));
+	if (ddl->dialect == SK_GOOGLESQL)
+		check_meaning(ddl, statement, sk_analyze_command(command));
 	sk_run_command(command);
 }
 
@@ -381,7 +383,12 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 	SK_DDL_EMIT(ddl, "CREATE %s%s", statement->or_replace && error == NULL ? "OR REPLACE " : "", view_definition(ddl));
 	sk_ddl_keep_name(ddl, llast(statement->name->parts), psprintf("VIEW %s", sk_ddl_name(statement->name)));
 	if (ddl->dialect == SK_GOOGLESQL)
-		check_meaning(ddl, statement);
+	{
+		Relation	view = relation_open(sk_ddl_find(ddl, statement->name, RELKIND_VIEW, false), AccessShareLock);
+
+		check_meaning(ddl, statement, copyObject(get_view_query(view)));
+		relation_close(view, NoLock);
+	}
 }
 
 static char *
@@ -408,14 +415,12 @@ replace_view(SkDdlText *ddl)
  * of the rows there, whatever columns it has.  Types and levels are known now.
  */
 static void
-check_meaning(SkDdlText *ddl, SkStatement *statement)
+check_meaning(SkDdlText *ddl, SkStatement *statement, Query *query)
 {
-	Relation	view = relation_open(sk_ddl_find(ddl, statement->name, RELKIND_VIEW, false), AccessShareLock);
 	const char *const *refusal = NULL;
 
-	if (is_taken_for_another(copyObject((Node *) get_view_query(view)), &refusal))
+	if (is_taken_for_another((Node *) query, &refusal))
 		sk_ddl_refuse(ddl, statement->expr->at, refusal[0], refusal[1]);
-	relation_close(view, NoLock);
 }
 
 static bool

@@ -18,6 +18,8 @@
 #include "commands/dbcommands.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "parser/analyze.h"
+#include "parser/parser.h"
 #include "pgstat.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -82,6 +84,17 @@ sk_query_text(const char *query)
 	List	   *texts = sk_query_texts(query);
 
 	return texts == NIL ? NULL : linitial(texts);
+}
+
+/*
+ * sk_analyze_command
+ *		What one statement means, which is not run.
+ */
+Query *
+sk_analyze_command(const char *command)
+{
+	return parse_analyze_fixedparams(linitial_node(RawStmt, raw_parser(command, RAW_PARSE_DEFAULT)),
+									 command, NULL, 0, NULL);
 }
 
 /*
