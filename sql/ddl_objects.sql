@@ -86,6 +86,11 @@ SELECT ddl, try(ddl) FROM unnest(ARRAY['DROP INDEX o.' || :'index' || 'other', '
   'CREATE INDEX IF NOT EXISTS o.' || :'index' || 'other ON o.t(a)',
   format('CREATE TABLE o.t (%1$sother INT64) PRIMARY KEY (%1$sother)', :'index'), 'DROP INDEX o.' || :'index' || 'end',
   'CREATE TABLE o.t (Id INT64 DEFAULT (GET_NEXT_SEQUENCE_VALUE(SEQUENCE o.seq_' || repeat('long_name_', 6) || 'other))) PRIMARY KEY (Id)']) ddl;
+-- a publication that is made anew
+SET client_min_messages = error;
+SELECT spanner.postgresql_ddl(format('CREATE CHANGE STREAM %1$s FOR o.table_%2$send; ALTER CHANGE STREAM %1$s DROP FOR ALL',
+  'stream_' || repeat('long_name_', 6), repeat('long_name_', 6)), 'googlesql');
+SET client_min_messages = warning;
 -- nor after it has got a new name
 DO $$ BEGIN EXECUTE format('ALTER INDEX o.%I RENAME TO short', (SELECT relname FROM pg_class WHERE relname LIKE 'index\_long%')); END $$;
 SELECT try('CREATE INDEX o.' || :'index' || 'other ON o.table_' || repeat('long_name_', 6) || 'end(Id)');

@@ -22,6 +22,10 @@ PRIMARY KEY (userid)
 CREATE INDEX usersbylastaccess ON users(lastaccess)
 WHERE lastaccess IS NOT NULL;$$);
 
+-- a CHECK of the form of a length stays when the length changes
+SELECT spanner.postgresql_ddl('CREATE TABLE two (id bigint PRIMARY KEY, c varchar(20), CONSTRAINT a_short CHECK (length(c) <= 5));
+  ALTER TABLE two ALTER COLUMN c TYPE varchar(30)');
+
 -- a whole schema
 CREATE TABLE script AS SELECT $ddl$
 ALTER DATABASE db SET spanner.default_sequence_kind = 'bit_reversed_positive';

@@ -87,6 +87,9 @@ SELECT concat_ws(' | ', c.expression, v.export, (value_of(v.export)).value)
   FROM cases c, value_of(c.expression) v
  WHERE v.export <> '' AND (value_of(v.export)).value IS DISTINCT FROM v.value ORDER BY c.id;
 
+-- ends of lines in three quotes
+SELECT (value_of(E'LENGTH("""a\r\nb\rc\n\\r""") * 10 + LENGTH(R\'\'\'\r\n\'\'\')')).value;
+
 -- PostgreSQL's parser reads these, too, and would divide integers
 SET spanner.dialect = 'googlesql';
 SELECT spanner.postgresql_ddl('CREATE VIEW x SQL SECURITY INVOKER AS SELECT L.I / 2 AS h FROM L WHERE ' || condition)

@@ -145,7 +145,8 @@ INSERT INTO z (id, t) VALUES (1, '2021-01-01'), (2, DEFAULT)$$, 'postgresql');
 SELECT spanner.execute_ddl(format($$ALTER DATABASE %I SET OPTIONS (default_time_zone = 'Europe/Berlin');
 CREATE TABLE y (Id INT64, T TIMESTAMP DEFAULT ('2020-01-01')) PRIMARY KEY (Id);
 ALTER DATABASE %1$I SET OPTIONS (default_time_zone = NULL);
-INSERT INTO y (Id) VALUES (3)$$, current_database()), 'googlesql');
+INSERT INTO y (Id) VALUES (3);
+INSERT INTO y (Id, T) VALUES (4, '2020-01-01')$$, current_database()), 'googlesql');
 SET timezone = 'UTC';
 TABLE z UNION ALL TABLE y ORDER BY 1;
 

@@ -521,6 +521,7 @@ sk_ddl_change_stream(SkDdlText *ddl, SkStatement *statement)
 
 		SK_DDL_EMIT(ddl, "DROP PUBLICATION %s", name);
 		SK_DDL_EMIT(ddl, "CREATE PUBLICATION %s%s WITH (publish = %s)", name, objects, quote_literal_cstr(options));
+		sk_ddl_keep_name(ddl, publication, psprintf("PUBLICATION %s", name));
 	}
 }
 
@@ -769,6 +770,5 @@ set_database_option(SkDdlText *ddl, const SkDdlOption *option)
 	SK_DDL_EMIT(ddl, "ALTER DATABASE %s SET %s TO %s",
 				quote_identifier(get_database_name(MyDatabaseId)), setting,
 				option->type == SK_TOKEN_STRING ? quote_literal_cstr(option->value) : "DEFAULT");
-	if (option->type == SK_TOKEN_STRING)
-		SK_DDL_EMIT(ddl, "SET %s TO %s", setting, quote_literal_cstr(option->value));
+	SK_DDL_EMIT(ddl, "SET %s TO %s", setting, option->type == SK_TOKEN_STRING ? quote_literal_cstr(option->value) : "''");
 }

@@ -658,7 +658,9 @@ alter_type(SkAlter *table, SkAction *action, SkColumn *column)
 	check = sk_query_text(psprintf("SELECT pg_catalog.quote_ident(c.conname) FROM pg_catalog.pg_constraint c"
 								   " WHERE c.conrelid OPERATOR(pg_catalog.=) '%u'"
 								   " AND c.conkey OPERATOR(pg_catalog.=) '{%d}'"
-								   " AND spanner_internal.ddl_length(c.oid, 'googlesql') IS NOT NULL",
+								   " AND spanner_internal.ddl_length(c.oid, 'googlesql') IS NOT NULL"
+	/* a CHECK of the text may be of the same form */
+								   " ORDER BY pg_catalog.right(c.conname, 7) OPERATOR(pg_catalog.<>) '_length'",
 								   table->relid, attnum));
 	if (check != NULL)
 		SK_DDL_EMIT(table->ddl, "%s DROP CONSTRAINT %s", start, check);
