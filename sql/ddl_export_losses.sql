@@ -188,6 +188,22 @@ CREATE TABLE other.l (id bigint PRIMARY KEY, s text CONSTRAINT "my check" CHECK 
 SELECT spanner.spanner_ddl('other.l'::regclass);
 DROP SCHEMA other CASCADE;
 
+-- values that Spanner has not, and constraints that rows may violate
+CREATE SCHEMA beyond;
+CREATE TABLE beyond.t (id bigint PRIMARY KEY, n numeric DEFAULT 0.1234567891, m numeric DEFAULT -0.123456789, d date DEFAULT '10000-01-01',
+  ts timestamptz DEFAULT '9999-12-31 23:59:59Z', p bigint, CONSTRAINT digits CHECK (n > 123456789012345678901234567890));
+INSERT INTO beyond.t (id, n, p) VALUES (1, 1e30, -1);
+ALTER TABLE beyond.t ADD CONSTRAINT old CHECK (p > 0) NOT VALID, ADD CONSTRAINT parent FOREIGN KEY (p) REFERENCES beyond.t NOT VALID;
+SELECT spanner.spanner_ddl('beyond.t'::regclass);
+DROP SCHEMA beyond CASCADE;
+-- from release 18 on constraints may not be enforced
+SELECT current_setting('server_version_num')::int >= 180000 AS has_not_enforced \gset
+SELECT spanner.execute_ddl('CREATE SCHEMA beyond; CREATE TABLE beyond.t (Id INT64, P INT64,
+  CONSTRAINT parent FOREIGN KEY (P) REFERENCES beyond.t (Id) NOT ENFORCED) PRIMARY KEY (Id)', 'googlesql');
+SELECT (s LIKE '%REFERENCES beyond.t (id) NOT ENFORCED') = :'has_not_enforced'::bool AS same
+  FROM (SELECT string_agg(s, ';') FROM spanner.spanner_ddl('beyond.t'::regclass) s) x (s);
+DROP SCHEMA beyond CASCADE;
+
 -- what a generated column takes from another one is of that one's type, there as well
 CREATE SCHEMA chain;
 SELECT spanner.execute_ddl($$CREATE TABLE chain.T (A INT64, H1 NUMERIC AS (A) STORED, H2 NUMERIC AS (H1 / 3) STORED) PRIMARY KEY (A)$$);

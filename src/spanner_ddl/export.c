@@ -84,6 +84,7 @@ static bool write_cast(SkWriter *writer, Node *value, Oid type, bool is_implicit
 static bool becomes(SkDdlType from, SkDdlType to);
 static bool has_cast(SkDdlType from, SkDdlType to);
 static bool keeps_length(FuncExpr *cast);
+static bool has_digits(const char *number, int before, int after);
 static void *without_casts(Node *node);
 static bool is_same_array(ArrayCoerceExpr *cast);
 static bool is_same_value(Oid from, Oid to);
@@ -737,11 +738,21 @@ keeps_length(FuncExpr *cast)
 	if (type != SK_TYPE_NUMERIC)
 		return false;
 	scale = ((typmod & 0x7ff) ^ 1024) - 1024;
-	written += strspn(written, "-");
+	return has_digits(written, (typmod >> 16) - scale, scale);
+}
 
+/* Has a number no more digits than these, before the point and after it, but for zeros? */
+static bool
+has_digits(const char *number, int before, int after)
+{
+	int			whole = strcspn(number + strspn(number, "-"), ".");
+	const char *point = number + strcspn(number, ".");
+	int			length = strlen(point);
+
+	while (length > 0 && point[length - 1] == '0')
+		length--;
 	/* with its point */
-	return (int) strcspn(written, ".") <= (typmod >> 16) - scale &&
-		(int) strlen(written + strcspn(written, ".")) <= scale + 1;
+	return whole <= before && length <= after + 1;
 }
 
 /* What is cast to another type, not to a length. */
@@ -1346,8 +1357,13 @@ write_const(StringInfo sql, Const *value)
 			/* a date, JSON, number or time */
 			appendStringInfo(sql, "%s ", sk_ddl_type_name(type));
 			write_string(sql, text);
-			/* neither infinite, nor no number, nor before Christ */
-			return type == SK_TYPE_JSON || strpbrk(text, "iNB") == NULL;
+
+			/*
+			 * neither infinite, nor no number, nor of other years, nor of
+			 * more digits
+			 */
+			return type == SK_TYPE_JSON ||
+				(strpbrk(text, "iNB") == NULL && (type == SK_TYPE_NUMERIC ? has_digits(text, 29, 9) : text[4] == '-'));
 	}
 }
 

@@ -597,7 +597,10 @@ BEGIN ATOMIC
                 spanner_internal.ddl_columns(c.conrelid, c.conkey, dialect),
                 spanner_internal.ddl_relation(c.confrelid, dialect),
                 spanner_internal.ddl_columns(c.confrelid, c.confkey, dialect),
-                CASE c.confdeltype WHEN 'c' THEN ' ON DELETE CASCADE' ELSE '' END)
+                CASE c.confdeltype WHEN 'c' THEN ' ON DELETE CASCADE' ELSE '' END
+                  -- from release 18 on
+                  || CASE to_jsonb(c) ->> 'conenforced' WHEN 'false' THEN ' NOT ENFORCED'
+                       ELSE '' END)
     FROM pg_constraint c
    WHERE c.oid = constraint_oid;
 END;
@@ -614,7 +617,9 @@ BEGIN ATOMIC
                                WHEN 'd' THEN 'SET DEFAULT' END,
              'ON DELETE ' || CASE c.confdeltype WHEN 'n' THEN 'SET NULL'
                                WHEN 'd' THEN 'SET DEFAULT' END,
-             CASE WHEN c.condeferrable THEN 'DEFERRABLE' END), c.conname) AS loss
+             CASE WHEN c.condeferrable THEN 'DEFERRABLE' END,
+             CASE WHEN NOT c.convalidated AND to_jsonb(c) ->> 'conenforced' IS DISTINCT FROM 'false'
+               THEN 'NOT VALID' END), c.conname) AS loss
       FROM pg_constraint c
      WHERE c.conrelid = relation AND c.contype = 'f' AND c.conparentid = 0
      UNION ALL
@@ -797,11 +802,12 @@ BEGIN
     RETURN;
   END IF;
   IF NOT spanner_internal.needs_lost('pg_constraint', constraint_oid, dialect) THEN
+    -- rows may violate one that is not validated
     SELECT format('%sCHECK', spanner_internal.ddl_constraint_name(c.oid, dialect))
            || ' (' || spanner_internal.ddl_expression(c.conrelid, c.conbin, dialect) || ')'
       INTO definition
       FROM pg_constraint c
-     WHERE c.oid = constraint_oid;
+     WHERE c.oid = constraint_oid AND c.convalidated;
   END IF;
   IF definition IS NULL THEN
     lost := (SELECT format('constraint %I: %s', c.conname, pg_get_constraintdef(c.oid))
