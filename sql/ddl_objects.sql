@@ -131,6 +131,21 @@ SELECT again('o');
 SELECT relname, relkind FROM pg_class WHERE relnamespace = 'o'::regnamespace AND relname LIKE '%\_1' ORDER BY 1;
 DROP SCHEMA o CASCADE;
 
+-- a view with other columns is made anew, if nothing of its rights is lost by that
+CREATE ROLE regress_reader;
+CREATE SCHEMA o;
+GRANT ALL ON SCHEMA o TO regress_reader;
+SELECT spanner.execute_ddl('CREATE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS a, 2 AS b; CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS b', 'googlesql');
+GRANT SELECT ON o.v TO regress_reader;
+SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 2 AS b', 'googlesql');
+SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS a', 'googlesql');
+REVOKE ALL ON o.v FROM regress_reader;
+ALTER VIEW o.v OWNER TO regress_reader;
+SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS a', 'googlesql', leave_out => true);
+SELECT relowner::regrole FROM pg_class WHERE oid = 'o.v'::regclass;
+DROP SCHEMA o CASCADE;
+DROP ROLE regress_reader;
+
 -- words that are no keywords where they stand
 SELECT spanner.execute_ddl($$
 CREATE SCHEMA o;

@@ -57,6 +57,7 @@ static bool is_taken_for_another(Node *node, void *context);
 static bool is_float_literal(Node *node);
 static char *view_definition(SkDdlText *ddl);
 static void replace_view(SkDdlText *ddl);
+static char *view_rights(SkDdlText *ddl);
 static void find_stream(SkDdlText *ddl, SkStatement *statement);
 static char *stream_tables(SkDdlText *ddl, List *tables);
 static char *published_columns(SkConstraint *tracked, Oid relid);
@@ -358,6 +359,7 @@ void
 sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 {
 	ErrorData  *error = NULL;
+	char	   *rights = NULL;
 
 	if (statement->security == NULL)
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_SYNTAX_ERROR,
@@ -379,8 +381,16 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 	if (error != NULL && error->sqlerrcode != ERRCODE_INVALID_TABLE_DEFINITION)
 		ReThrowError(error);
 	if (error != NULL)
+	{
+		rights = view_rights(ddl);
 		SK_DDL_EMIT(ddl, "DROP VIEW %s", sk_ddl_name(statement->name));
+	}
 	SK_DDL_EMIT(ddl, "CREATE %s%s", statement->or_replace && error == NULL ? "OR REPLACE " : "", view_definition(ddl));
+	if (rights != NULL && strcmp(rights, view_rights(ddl)) != 0)
+		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("view \"%s\" would lose its owner or the rights on it", sk_ddl_name(statement->name)),
+					 errdetail("The view is created anew with other columns."),
+					 errhint("Use DROP VIEW first, and grant the rights afterwards."));
 	sk_ddl_keep_name(ddl, llast(statement->name->parts), psprintf("VIEW %s", sk_ddl_name(statement->name)));
 	if (ddl->dialect == SK_GOOGLESQL)
 	{
@@ -405,6 +415,15 @@ static void
 replace_view(SkDdlText *ddl)
 {
 	sk_run_command(psprintf("CREATE OR REPLACE %s", view_definition(ddl)));
+}
+
+/* Owner and rights of the view. */
+static char *
+view_rights(SkDdlText *ddl)
+{
+	return sk_query_text(psprintf("SELECT pg_catalog.concat(c.relowner, c.relacl) FROM pg_catalog.pg_class c"
+								  " WHERE c.oid OPERATOR(pg_catalog.=) '%u'",
+								  sk_ddl_find(ddl, ddl->statement->name, RELKIND_VIEW, false)));
 }
 
 /*
