@@ -189,16 +189,17 @@ LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 BEGIN ATOMIC
   SELECT a.attnum, CASE d.deptype WHEN 'i' THEN c.oid END,
          CASE d.deptype WHEN 'i' THEN ARRAY[
+           -- First: its lock keeps every nextval() out until the other has its place.
+           format('ALTER SEQUENCE %s RENAME TO %I', c.oid::regclass, t.old_name),
            format('ALTER TABLE %s ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %s '
                   'START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s%s)',
                   target, a.attname,
-                  CASE a.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, t.new_name,
+                  CASE a.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, c.oid::regclass,
                   s.seqstart, s.seqincrement, s.seqmin, s.seqmax, s.seqcache,
                   CASE WHEN s.seqcycle THEN ' CYCLE' END),
-           format('SELECT pg_catalog.setval(%L, last_value, is_called) FROM %s', t.new_name,
-                  c.oid::regclass),
-           format('ALTER TABLE %s ALTER COLUMN %I DROP IDENTITY', child, a.attname),
-           format('ALTER SEQUENCE %s RENAME TO %I', t.new_name, c.relname)]
+           format('SELECT pg_catalog.setval(%L, last_value, is_called) FROM %s.%I', c.oid::regclass,
+                  c.relnamespace::regnamespace, t.old_name),
+           format('ALTER TABLE %s ALTER COLUMN %I DROP IDENTITY', child, a.attname)]
            || ARRAY(SELECT concat(g.head, c.oid::regclass, g.tail)
                       FROM spanner_internal.table_grants(c.oid, NULL, NULL) g)
          ELSE ARRAY[
@@ -213,8 +214,7 @@ BEGIN ATOMIC
     JOIN pg_sequence s ON s.seqrelid = d.objid
     JOIN pg_class c ON c.oid = s.seqrelid
     JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-   CROSS JOIN LATERAL format('%s.%I', c.relnamespace::regnamespace,
-                             spanner_internal.split_name(c.relname, '_new')) t (new_name)
+   CROSS JOIN LATERAL spanner_internal.split_name(c.relname, '_old') t (old_name)
    WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
      AND d.refobjid = relation AND d.deptype = ANY ('{a,i}');
 END;
