@@ -108,6 +108,17 @@ RESET standard_conforming_strings;
 RESET quote_all_identifiers;
 SET search_path = odd;
 
+-- what somebody stores as an id, or names a function, does not make advice fail
+CREATE SEQUENCE ids;
+CREATE TABLE named (id text PRIMARY KEY DEFAULT nextval('ids'), a int);
+INSERT INTO named SELECT 'N-' || i FROM generate_series(1, 300) i;
+ANALYZE named;
+CREATE FUNCTION ".x"(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+CREATE FUNCTION ".99999"(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+CREATE INDEX ON named (".x"(a));
+CREATE INDEX ON named (".99999"(a));
+SELECT rule, object FROM spanner.advise('named', 'splits');
+
 -- without rights on a schema, or on the table
 CREATE ROLE regress_odd_owner;
 CREATE ROLE regress_odd_other;

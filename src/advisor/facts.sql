@@ -87,12 +87,14 @@ CREATE FUNCTION spanner_internal.growing_column(calls text[])
 RETURNS smallint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT CASE WHEN count(*) FILTER (WHERE starts_with(u.name, '.')) = 1
-               AND bool_and(u.name ~ '^(\.\d+|date_trunc|date_bin|timezone|to_char|[-+*/]|'
-                                     'part (epoch|year))$')
-              THEN max(substr(u.name, 2)::smallint) FILTER (WHERE starts_with(u.name, '.'))
-              ELSE 0 END
-    FROM unnest(calls[:coalesce(array_position(calls, ',') - 1, cardinality(calls))]) u (name);
+  SELECT CASE WHEN count(c.attnum) = 1
+               AND bool_and(c.attnum IS NOT NULL
+                            OR u.name ~ '^(date_trunc|date_bin|timezone|to_char|[-+*/]|'
+                                        'part (epoch|year))$')
+              THEN max(c.attnum) ELSE 0 END
+    FROM unnest(calls[:coalesce(array_position(calls, ',') - 1, cardinality(calls))]) u (name)
+   -- a function can have a name such as ".x"
+   CROSS JOIN LATERAL (SELECT substring(u.name from '^\.(\d{1,4})$')::smallint) c (attnum);
 END;
 
 -- Where the values of a column come from, judged by the functions that its default calls. What
@@ -544,8 +546,8 @@ BEGIN ATOMIC
   WITH statistics AS MATERIALIZED (
     SELECT c.relid, c.attnum, t.rows, d.distinct_values, s.null_frac::float8 AS null_share,
            s.most_common_freqs[1]::float8 AS top_share,
-           CASE WHEN c.source = 'sequence'
-                  OR c.source IS NULL AND c.type = ANY ('{int2,int4}'::regtype[]) THEN
+           CASE WHEN coalesce(c.source, 'sequence') = 'sequence'
+                 AND c.type = ANY ('{int2,int4,int8,numeric}'::regtype[]) THEN
              (SELECT max(b)
                 FROM unnest(s.histogram_bounds::text::numeric[]) b) END::float8 AS largest,
            CASE WHEN c.source IS NULL
