@@ -14,7 +14,8 @@ CREATE TYPE spanner_internal.advisor_table AS (
 
 -- Their valid indexes.  "attnum" is the first column, 0 for an expression; "lead" is also a column
 -- that the first expression grows with. "could_be_key" lists the columns of a unique index that are
--- never NULL, "other" is an index that can do the work of this one.
+-- never NULL, "other" is an index that can do the work of this one.  The predicate of an index that
+-- is locked is not known, and like no other one.
 CREATE TYPE spanner_internal.advisor_index AS (
   indexid oid, relid oid, ident text, nspname name, name name,
   attnum smallint, lead smallint, second smallint, indkey smallint[], keys smallint,
@@ -233,14 +234,16 @@ BEGIN ATOMIC
          c.relkind = 'I', f.conindid IS NOT NULL,
          i.indisreplident OR i.indisclustered OR c.relispartition OR f.conindid IS NOT NULL,
          k.oid, c.relam = 403,
-         CASE WHEN i.indpred IS NOT NULL AND spanner_internal.is_free(i.indrelid)
-              THEN pg_get_expr(i.indpred, i.indrelid) END,
+         CASE WHEN i.indpred IS NULL THEN NULL
+              WHEN spanner_internal.is_free(i.indrelid) THEN pg_get_expr(i.indpred, i.indrelid)
+              ELSE i.indexrelid::text END,
          CASE WHEN i.indkey[0] = 0 THEN spanner_internal.index_text(i.indexrelid, 1) END,
          ' TABLESPACE ' || quote_ident(s.spcname),
          (SELECT string_agg(format('%s/%s/%s/%s%s ', u.attnum, u.opclass, u.collid, u.option,
                    CASE WHEN u.attnum = 0
-                        THEN quote_literal(
-                          spanner_internal.index_text(i.indexrelid, u.n::int)) END),
+                        THEN coalesce(quote_literal(
+                          spanner_internal.index_text(i.indexrelid, u.n::int)),
+                          i.indexrelid::text) END),
                    '' ORDER BY u.n)
             FROM ROWS FROM (unnest(i.indkey::int2[]), unnest(i.indclass::oid[]),
                             unnest(i.indcollation::oid[]), unnest(i.indoption::int2[]))
