@@ -163,6 +163,13 @@ CREATE FUNCTION spanner_internal.advisor_tables(relation oid, target text)
 RETURNS SETOF spanner_internal.advisor_table
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
+  WITH template AS MATERIALIZED (
+    SELECT g.relnamespace, v.name
+      FROM pg_class g
+      JOIN pg_attribute a ON a.attrelid = g.oid AND a.attname = 'template_table'
+       AND a.attgenerated = ''
+      LEFT JOIN LATERAL spanner_internal.first_values(g.oid, a.attnum) v (name) ON true
+     WHERE g.relname = 'part_config' AND g.relkind = 'r' AND $1 = 0)
   SELECT c.oid, c.relkind, n.nspname, c.relname, format('%I.%I', n.nspname, c.relname),
          c.reltuples, (c.relpages::float8 + coalesce(s.relpages, 0)) * 8192,
          c.relhassubclass AND c.relkind = 'r', p.indexrelid, p.indkey[0],
@@ -200,14 +207,10 @@ BEGIN ATOMIC
      AND CASE WHEN $1 = 0 THEN
            NOT c.relispartition AND c.relpersistence <> 't'
            AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
-           AND NOT EXISTS (
-             SELECT FROM pg_class g
-               JOIN pg_attribute a ON a.attrelid = g.oid AND a.attname = 'template_table'
-                AND a.attgenerated = ''
-              WHERE g.relname = 'part_config' AND g.relkind = 'r'
-                AND (c.relnamespace = g.relnamespace AND starts_with(c.relname, 'template_')
-                     OR concat_ws('.', n.nspname, c.relname)
-                        IN (SELECT spanner_internal.first_values(g.oid, a.attnum))))
+           AND concat_ws('.', n.nspname, c.relname)
+               NOT IN (SELECT coalesce(m.name, '') FROM template m)
+           AND NOT (starts_with(c.relname, 'template_')
+                    AND c.relnamespace IN (SELECT m.relnamespace FROM template m))
            AND NOT EXISTS (SELECT FROM pg_depend x
                             WHERE x.classid = 'pg_class'::regclass AND x.objid = c.oid
                               AND x.deptype = 'e')
