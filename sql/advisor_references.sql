@@ -108,4 +108,31 @@ SELECT relation, object, finding, suggestion FROM spanner.advise(target => 'one_
 SELECT suggestion FROM advice('one_server') WHERE rule ~ 'near_end' \gexec
 ANALYZE given;
 SELECT * FROM advice('one_server') WHERE rule ~ 'near_end';
+
+-- a column is not widened whose type PostgreSQL does not change
+CREATE TYPE type AS (id int, v text);
+CREATE TABLE above (id int, v text);
+CREATE TABLE called (id int PRIMARY KEY, v text);
+CREATE TABLE typed OF type (PRIMARY KEY (id));
+CREATE TABLE inherited (PRIMARY KEY (id)) INHERITS (above);
+CREATE TABLE stored (id int PRIMARY KEY, v text);
+CREATE TABLE storing (id bigint PRIMARY KEY, row stored);
+CREATE TABLE published (id int PRIMARY KEY, v text);
+CREATE TABLE checked (id int DEFAULT 1 PRIMARY KEY CHECK (id > 0), v text, UNIQUE (v, id));
+CREATE STATISTICS of_two ON id, v FROM checked;
+CREATE FUNCTION total() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT sum(id) FROM called; END;
+DO $$
+DECLARE
+  t text;
+BEGIN
+  FOREACH t IN ARRAY '{called,typed,inherited,stored,published,checked}'::text[] LOOP
+    EXECUTE format('INSERT INTO %s SELECT 2100000000 - i, i FROM generate_series(1, 100) i; ANALYZE %1$s', t);
+  END LOOP;
+END $$;
+SET client_min_messages = error;
+CREATE PUBLICATION regress_adref FOR TABLE published WHERE (id > 0);
+SELECT relation, right(finding, 30) AS finding, suggestion FROM spanner.advise(target => 'one_server')
+ WHERE rule = 'sequence_near_end' AND relation IN ('called'::regclass, 'typed', 'inherited', 'stored', 'published', 'checked');
+SELECT suggestion FROM advice('one_server') WHERE rule ~ 'near_end' \gexec
+DROP PUBLICATION regress_adref;
 DROP SCHEMA adref CASCADE;

@@ -617,9 +617,10 @@ RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN ~((-1)::bigint << bits);
 
--- The statement that widens an integer column.  NULL where its type cannot change: a view, a policy
--- or the like uses the column, it is a part of a partition key, or it has a domain, whose default
--- and checks would go.
+-- The statement that widens an integer column.  NULL where its type cannot change: it is inherited,
+-- of a table of a type, or a part of a partition key, something else than an index or a constraint
+-- uses it, a column has the row type of the table, or it has a domain, whose default and checks
+-- would go.
 CREATE FUNCTION spanner_internal.widened_column(relation regclass, column_number smallint)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -627,29 +628,29 @@ SET enable_nestloop = on  -- by the indexes of the catalogs
 BEGIN ATOMIC
   SELECT format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint', relation, a.attname)
     FROM pg_attribute a
-   WHERE a.attrelid = relation AND a.attnum = column_number
+    JOIN pg_class c ON c.oid = a.attrelid AND c.reloftype = 0
+   WHERE a.attrelid = relation AND a.attnum = column_number AND a.attinhcount = 0
      AND a.atttypid = ANY ('{int2,int4}'::regtype[])
      AND NOT EXISTS (
        SELECT FROM pg_depend d
+         LEFT JOIN pg_attrdef e ON d.classid = 'pg_attrdef'::regclass AND e.oid = d.objid
         WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = relation
           AND d.refobjsubid = column_number
-          AND (d.classid = ANY ('{pg_rewrite,pg_policy,pg_trigger}'::regclass[])
-               OR d.classid = 'pg_attrdef'::regclass
-                  AND NOT EXISTS (SELECT FROM pg_attrdef e
-                                   WHERE e.oid = d.objid AND e.adnum = column_number)))
+          AND d.classid <> ALL ('{pg_class,pg_constraint,pg_statistic_ext}'::regclass[])
+          AND e.adnum IS DISTINCT FROM column_number)
+     AND NOT EXISTS (SELECT FROM spanner_internal.list_row_type_users(relation))
      AND NOT EXISTS (SELECT FROM pg_partitioned_table h
                       WHERE h.partrelid = relation AND column_number = ANY (h.partattrs::int2[]));
 END;
 
--- A column that is inherited changes with its parent.
+-- References that are too narrow.
 CREATE FUNCTION spanner_internal.advisor_references()
 RETURNS SETOF spanner_internal.advisor_reference
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 BEGIN ATOMIC
   SELECT a.attrelid, a.attnum, a.attname, b.child, k.confrelid, p.attnum,
          format('%s.%I', k.confrelid::regclass, p.attname),
-         CASE WHEN a.attinhcount = 0
-              THEN spanner_internal.widened_column(a.attrelid, a.attnum) END
+         spanner_internal.widened_column(a.attrelid, a.attnum)
     FROM pg_constraint k
    CROSS JOIN LATERAL ROWS FROM (unnest(k.conkey), unnest(k.confkey)) n (child, parent)
     JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = n.child

@@ -63,31 +63,6 @@ BEGIN
 END
 $$;
 
--- The columns that store rows of a table, also in arrays, domains and composite types.  A table
--- that is rewritten must have none.
-CREATE FUNCTION spanner_internal.list_row_type_users(relation oid)
-RETURNS SETOF text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET enable_nestloop = on
-BEGIN ATOMIC
-  WITH RECURSIVE used (type) AS (
-    SELECT c.reltype
-      FROM spanner_internal.list_parts(relation) p (oid)
-      JOIN pg_class c ON c.oid = p.oid AND c.relkind = 'r'
-    UNION
-    SELECT coalesce(c.reltype, d.objid)
-      FROM used u
-      JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid = u.type
-      LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid
-       AND c.relkind = 'c'
-     WHERE d.classid = 'pg_type'::regclass OR c.oid IS NOT NULL)
-  SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
-    FROM used u
-    JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid = u.type
-     AND d.classid = 'pg_class'::regclass AND d.objsubid > 0
-    JOIN pg_class c ON c.oid = d.objid AND c.relkind = ANY ('{r,p,m}');
-END;
-
 -- GROUP BY of the key alone may leave out the other columns, and relies on the key.
 CREATE FUNCTION spanner_internal.list_key_users(key_index oid)
 RETURNS SETOF text
