@@ -259,6 +259,29 @@ CREATE UNIQUE INDEX ON page (url);
 CREATE INDEX ON page (a);
 SELECT suggestion FROM spanner.advise('page', 'splits') WHERE rule = 'key_missing';
 
+-- but not one of another collation, and no key changes that a publication would lack
+CREATE TABLE author (name text PRIMARY KEY);
+CREATE TABLE book (n int PRIMARY KEY, author text NOT NULL REFERENCES author ON DELETE CASCADE, title text);
+CREATE INDEX ON book (author COLLATE "C");
+SELECT suggestion FROM spanner.advise('book', 'splits') WHERE rule = 'child_not_interleaved';
+SET client_min_messages = error;
+CREATE PUBLICATION regress_titles FOR TABLE book (n, title);
+SELECT suggestion FROM spanner.advise('book', 'splits') WHERE rule = 'child_not_interleaved';
+DROP PUBLICATION regress_titles;
+SET client_min_messages = warning;
+
+-- a UUID does not fit everywhere
+CREATE FUNCTION gen_ulid() RETURNS text LANGUAGE sql AS $$ SELECT substr(md5(clock_timestamp()::text), 7) $$;
+CREATE DOMAIN short AS varchar(26);
+CREATE TABLE wide_id (id varchar(36) DEFAULT gen_ulid() PRIMARY KEY);
+CREATE TABLE short_id (id varchar(35) DEFAULT gen_ulid() PRIMARY KEY);
+CREATE TABLE checked_id (id text DEFAULT gen_ulid() PRIMARY KEY CHECK (length(id) = 26));
+CREATE TABLE domain_id (id short DEFAULT gen_ulid() PRIMARY KEY);
+SELECT relation, right(finding, 25) AS finding, suggestion FROM spanner.advise(target => 'splits')
+ WHERE relation IN ('wide_id'::regclass, 'short_id', 'checked_id', 'domain_id');
+SELECT suggestion FROM spanner.advise(target => 'splits') WHERE relation = 'wide_id'::regclass \gexec
+INSERT INTO wide_id DEFAULT VALUES;
+
 -- counters by the name of the table
 CREATE TABLE counters (name text PRIMARY KEY, value bigint);
 CREATE TABLE readings (name text PRIMARY KEY, value bigint);

@@ -110,8 +110,14 @@ BEGIN ATOMIC
    CROSS JOIN LATERAL (
      SELECT l.why = 'uuid' AND (l.i).is_primary AS is_replaced,
             CASE WHEN l.why <> 'uuid'
-                   OR NOT EXISTS (SELECT FROM pg_attrdef d
-                                   WHERE d.adrelid = l.relid AND d.adnum = l.attnum) THEN NULL
+                   -- a UUID has 36 characters
+                   OR NOT EXISTS (SELECT FROM pg_attribute a
+                                   WHERE a.attrelid = l.relid AND a.attnum = l.attnum
+                                     AND a.atthasdef AND a.atttypid = l.type
+                                     AND a.atttypmod NOT BETWEEN 0 AND 39)
+                   OR EXISTS (SELECT FROM pg_constraint k
+                               WHERE k.conrelid = l.relid AND k.contype = 'c'
+                                 AND l.attnum = ANY (k.conkey)) THEN NULL
                  WHEN l.type = 'uuid'::regtype THEN 'gen_random_uuid()'
                  WHEN l.type = ANY ('{text,varchar}'::regtype[])
                    THEN 'spanner.generate_uuid()' END AS random,

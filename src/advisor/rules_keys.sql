@@ -145,6 +145,26 @@ BEGIN ATOMIC
                         AND NOT a.attnotnull);
 END;
 
+-- Is an index ordered as that of a key is?  The server asks the same of one that becomes a key's.
+CREATE FUNCTION spanner_internal.is_like_key(index oid)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET enable_nestloop = on
+BEGIN ATOMIC
+  SELECT NOT x.indnullsnotdistinct
+         AND NOT EXISTS (
+           SELECT FROM ROWS FROM (
+                  unnest(x.indkey::int2[]), unnest(x.indclass::oid[]),
+                  unnest(x.indcollation::oid[]), unnest(x.indoption::int2[]))
+                    k (attnum, opclass, collid, option)
+             LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum
+             LEFT JOIN pg_opclass o ON o.oid = k.opclass
+            WHERE k.opclass <> 0
+              AND (k.option <> 0 OR NOT o.opcdefault OR k.collid <> a.attcollation))
+    FROM pg_index x
+   WHERE x.indexrelid = index;
+END;
+
 -- Statements that drop the plain indexes of some columns, or of the first ones of them: a new key
 -- does what they do.
 CREATE FUNCTION spanner_internal.drop_covered(
@@ -159,9 +179,7 @@ BEGIN ATOMIC
    WHERE x.indrelid = relation AND x.indpred IS NULL AND x.indisvalid
      AND NOT x.indisunique AND NOT x.indisreplident AND NOT x.indisclustered
      AND string_to_array(x.indkey::text, ' ')::int2[] IN (key, key[1:first])
-     AND 0 = ALL (x.indoption::int2[])
-     AND NOT EXISTS (SELECT FROM pg_opclass y
-                      WHERE y.oid = ANY (x.indclass::oid[]) AND NOT y.opcdefault)
+     AND spanner_internal.is_like_key(x.indexrelid)
      AND NOT EXISTS (SELECT FROM unnest((facts).indexes) i
                       WHERE i.indexid = x.indexrelid AND i.other IS NOT NULL);
 END;
@@ -212,6 +230,7 @@ DECLARE
 BEGIN
   IF t.has_children OR cardinality(key) > 32
      OR widened AND t.parted_by IS NOT NULL
+     OR EXISTS (SELECT FROM spanner_internal.list_publications(t.relid) p WHERE p.lists_key)
      OR EXISTS (SELECT FROM spanner_internal.list_key_users(t.pkey)) THEN
     RETURN NULL;
   END IF;
@@ -312,18 +331,7 @@ BEGIN ATOMIC
              THEN concat(format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident, d.key),
                          spanner_internal.drop_covered(facts, t.relid, d.attnums, d.first))
            WHEN u.name IS NOT NULL AND u.constraint_id IS NULL
-            -- what the server asks of an index that becomes that of a key
-            AND NOT EXISTS (
-              SELECT FROM pg_index x
-               CROSS JOIN LATERAL ROWS FROM (
-                 unnest(x.indkey::int2[]), unnest(x.indclass::oid[]),
-                 unnest(x.indcollation::oid[]), unnest(x.indoption::int2[]))
-                     k (attnum, opclass, collid, option)
-                LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum
-                LEFT JOIN pg_opclass o ON o.oid = k.opclass
-               WHERE x.indexrelid = u.indexid
-                 AND (x.indnullsnotdistinct OR k.opclass <> 0
-                      AND (k.option <> 0 OR NOT o.opcdefault OR k.collid <> a.attcollation)))
+            AND spanner_internal.is_like_key(u.indexid)
              THEN format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.ident, u.name)
            WHEN n.quoted IS NOT NULL AND NOT t.has_children THEN
              format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.ident,

@@ -283,7 +283,7 @@ my $record = 'NULL::spanner.split_record';
 	map({ $_ => [''] } qw(advisor_facts list_default_bodies list_distributions list_drawn_sequences list_published)),
 	index_text => ['(SELECT pg_catalog.max(indexrelid) FROM pg_catalog.pg_index), 0'],
 	last_counter => [q{(SELECT pg_catalog.max(oid) FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_catalog.=) 's')}],
-	map({ $_ => [$other] } qw(is_free list_parts)),
+	map({ $_ => [$other] } qw(is_free is_like_key list_parts)),
 	measured_columns => ["$facts.tables, $facts.columns"], advisor_columns => ["$facts.tables, $facts.indexes"], advisor_indexes => ["$facts.tables"],
 	advisor_severity => [ q{'info', '{splits}', 'one_server', 1} ],
 	advisor_tables => ['0, NULL'],
