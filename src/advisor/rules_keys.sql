@@ -535,7 +535,7 @@ BEGIN ATOMIC
  (WITH bodies AS MATERIALIZED (
     SELECT b.oid, b.body, b.is_trigger FROM spanner_internal.list_function_bodies() b),
   counting AS MATERIALIZED (
-    -- what one counts down as well, or a trigger keeps, is a count of rows
+    -- what a trigger keeps is a count of rows
     SELECT DISTINCT ON (m.names[1], m.names[2]) lower(m.names[1]) AS table_name,
            lower(m.names[2]) AS column_name, f.oid::regprocedure::text AS proc,
            m.names[2] !~* '^next'
@@ -547,10 +547,6 @@ BEGIN ATOMIC
        '(?:\s+(?:as\s+)?[a-z_0-9]+)?\s+'
        'set\s+"?([a-z_0-9]+)"?\s*=\s*\(*(?:[a-z_0-9]+\.)?"?\2"?\s*\+', 'gi') m (names)
      WHERE m.names[2] !~* '(^|_)(count|cnt|total)$|^(count|cnt)_' AND NOT f.is_trigger
-       AND NOT EXISTS (SELECT FROM bodies d
-                        WHERE d.body ~* ('\mupdate\s[^;]*\m' || m.names[1] || '\M[^;]*\m'
-                                         || m.names[2] || '"?\s*=[^;,+]*\m' || m.names[2]
-                                         || '"?\s*-'))
      ORDER BY m.names[1], m.names[2], f.oid)
   SELECT DISTINCT ON (t.relid, a.attnum) 'counter_table', t.relid, 0::oid, a.attnum,
          a.attname::text,
@@ -586,6 +582,11 @@ BEGIN ATOMIC
    WHERE (b.proc IS NOT NULL AND EXISTS (SELECT FROM unnest((facts).indexes) i
                                           WHERE i.relid = t.relid AND i.is_unique
                                             AND i.attnum = n.attnum AND i.keys = 1)
+          -- so is what one counts down as well; all bodies are searched, so this comes last
+          AND NOT EXISTS (SELECT FROM bodies d
+                           WHERE d.body ~* ('\mupdate\s[^;]*\m' || b.table_name || '\M[^;]*\m'
+                                            || b.column_name || '"?\s*=[^;,+]*\m'
+                                            || b.column_name || '"?\s*-'))
           OR a.is_named AND n.attname ~* 'name|key|entity|table|seq|gen')
      AND (SELECT count(*) FROM pg_attribute o
            WHERE o.attrelid = t.relid AND o.attnum > 0 AND NOT o.attisdropped) <= 4
