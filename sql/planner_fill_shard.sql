@@ -32,6 +32,27 @@ INSERT INTO doubled SELECT i FROM generate_series(1, 20) i;
 UPDATE doubled SET id = id + 1;
 SELECT count(*) FROM doubled WHERE shard_id = spanner.shard_id(16, 2 * id);
 
+-- rows of before are filled before the constraint holds for them
+CREATE TABLE before (id int);
+INSERT INTO before SELECT i FROM generate_series(1, 20) i;
+ALTER TABLE before ADD shard_id int;
+ALTER TABLE before ADD CONSTRAINT before_shard CHECK (shard_id = spanner.shard_id(16, id)) NOT VALID;
+CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON before FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard();
+INSERT INTO before VALUES (21);
+SELECT count(*), count(shard_id) FROM before;
+CREATE INDEX ON before (shard_id, id);
+SET enable_seqscan = off;
+SELECT count(*) FROM before WHERE id = 7;
+RESET enable_seqscan;
+UPDATE before SET id = id WHERE shard_id IS NULL;
+ALTER TABLE before VALIDATE CONSTRAINT before_shard;
+SELECT usable, problem FROM spanner.shard_keys WHERE tablename = 'before';
+ALTER TABLE before ALTER shard_id SET NOT NULL;
+SELECT usable, problem FROM spanner.shard_keys WHERE tablename = 'before';
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM before WHERE id = 7;
+RESET enable_seqscan;
+
 -- who fires it, and on what
 CREATE TABLE plain (id int);
 CREATE TRIGGER fill BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION spanner.fill_shard();

@@ -67,7 +67,7 @@ spanner_fill_shard(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" has no column that is a shard",
 						RelationGetRelationName(data->tg_relation)),
-				 errhint("Add CHECK (shard_id = spanner.shard_id(...)) on a column that is NOT NULL.")));
+				 errhint("Add CHECK (shard_id = spanner.shard_id(...)).")));
 	return PointerGetDatum(tuple);
 }
 

@@ -88,7 +88,7 @@ static bool sees_rows(Oid catalog, Oid index, AttrNumber column, Oid relid,
 static List *column_keys(Oid relid, Index varno);
 static List *read_column_keys(Relation relation);
 static List *add_column_key(List *keys, TupleDesc desc, AttrNumber attnum,
-							Node *expr, bool by_check);
+							Node *expr, bool by_check, bool holds);
 static List *parent_keys(List *column_keys, RelOptInfo *rel);
 static List *copy_keys(List *keys, Index varno);
 static List *add_indexes(List *keys, RelOptInfo *rel, Oid relid);
@@ -116,9 +116,9 @@ sk_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 
 	relations_of_query = root->simple_rel_array_size;
 	if (rel->part_scheme)
-		keys = parent_keys(column_keys(relid, rel->relid), rel);
+		keys = parent_keys(sk_keys_that_hold(column_keys(relid, rel->relid)), rel);
 	else if (rel->indexlist)
-		keys = add_indexes(column_keys(relid, rel->relid), rel, relid);
+		keys = add_indexes(sk_keys_that_hold(column_keys(relid, rel->relid)), rel, relid);
 	if (keys == NIL)
 		return NIL;
 	if (!is_seen(relid))
@@ -134,12 +134,31 @@ sk_shard_keys(PlannerInfo *root, RelOptInfo *rel)
 
 /*
  * sk_column_keys
- *		The shard keys that are columns of a relation, as the catalogs have them.
+ *		The shard keys that are columns of a relation, as the catalogs have them,
+ *		also those that some rows need not satisfy.
  */
 List *
 sk_column_keys(Oid relid)
 {
 	return column_keys(relid, SK_CATALOG_VARNO);
+}
+
+/*
+ * sk_keys_that_hold
+ *		Those of some keys that all rows satisfy.
+ */
+List *
+sk_keys_that_hold(List *keys)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		if (((SkShardKey *) lfirst(lc))->holds)
+			result = lappend(result, lfirst(lc));
+	}
+	return result;
 }
 
 static void
@@ -297,7 +316,7 @@ read_column_keys(Relation relation)
 		if (TupleDescAttr(desc, value->adnum - 1)->attgenerated ==
 			ATTRIBUTE_GENERATED_STORED)
 			keys = add_column_key(keys, desc, value->adnum,
-								  stringToNode(value->adbin), false);
+								  stringToNode(value->adbin), false, true);
 	}
 
 	for (int i = 0; i < constr->num_check; i++)
@@ -305,16 +324,14 @@ read_column_keys(Relation relation)
 		ConstrCheck *check = &constr->check[i];
 		ListCell   *lc;
 
-		if (!sk_check_holds(check))
-			continue;
 		foreach(lc, make_ands_implicit(stringToNode(check->ccbin)))
 		{
 			AttrNumber	attnum;
 			Node	   *expr;
 
-			if (sk_read_key_check(lfirst(lc), &attnum, &expr) &&
-				sk_never_null(desc, attnum))
-				keys = add_column_key(keys, desc, attnum, expr, true);
+			if (sk_read_key_check(lfirst(lc), &attnum, &expr))
+				keys = add_column_key(keys, desc, attnum, expr, true,
+									  sk_check_holds(check) && sk_never_null(desc, attnum));
 		}
 	}
 	return keys;
@@ -355,7 +372,7 @@ parent_keys(List *column_keys, RelOptInfo *rel)
 /* Add a key, unless the planner can make nothing of the expression. */
 static List *
 add_column_key(List *keys, TupleDesc desc, AttrNumber attnum, Node *expr,
-			   bool by_check)
+			   bool by_check, bool holds)
 {
 	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 	SkShardKey *key = make_key(expr);
@@ -369,6 +386,7 @@ add_column_key(List *keys, TupleDesc desc, AttrNumber attnum, Node *expr,
 	key->shard = (Expr *) makeVar(SK_CATALOG_VARNO, attnum, att->atttypid,
 								  att->atttypmod, att->attcollation, 0);
 	key->by_check = by_check;
+	key->holds = holds;
 	key->covers_rows = key->shards > 0 &&
 		((!by_check && sk_never_null(desc, attnum)) || !has_null_key(key, desc));
 	return lappend(keys, key);

@@ -32,6 +32,7 @@ typedef enum SkKeyForm
 typedef struct SkShardKey
 {
 	bool		by_check;		/* declared by a CHECK constraint? */
+	bool		holds;			/* of a column: for all rows? */
 	AttrNumber	attnum;			/* of the column, or 0 */
 	Expr	   *shard;			/* the column, or the expression */
 	SkKeyForm	form;			/* what the call is made of */
@@ -49,6 +50,7 @@ extern int	sk_max_merge_shards;
 
 extern List *sk_shard_keys(PlannerInfo *root, RelOptInfo *rel);
 extern List *sk_column_keys(Oid relid);
+extern List *sk_keys_that_hold(List *keys);
 extern int	sk_shard_position(const SkShardKey *key,
 							  const IndexOptInfo *index);
 

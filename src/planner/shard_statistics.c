@@ -153,7 +153,7 @@ update_statistics(Oid relid)
 	relation = try_relation_open(relid, NoLock);
 	if (relation == NULL)
 		return;
-	keys = sk_column_keys(relid);
+	keys = sk_keys_that_hold(sk_column_keys(relid));
 	all = find_statistics(relation, false);
 	ours = find_statistics(relation, true);
 	if (keys == NIL || list_length(all) > list_length(ours))
