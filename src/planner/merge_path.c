@@ -100,8 +100,8 @@ typedef struct SkMergePath
 	double		wanted;			/* rows of all shards, or 0 */
 } SkMergePath;
 
-static bool can_gain_by_merge(PlannerInfo *root, RelOptInfo *rel,
-							  const SkShardKey *key, List *derived);
+static bool can_gain_by_merge(RelOptInfo *rel, const SkShardKey *key,
+							  List *derived);
 static bool is_wanted_order(PlannerInfo *root, RelOptInfo *rel,
 							SkOrder *order);
 static void make_merge_paths(PlannerInfo *root, RelOptInfo *rel,
@@ -168,7 +168,7 @@ static void
 make_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 				 List *derived)
 {
-	bool		merges = can_gain_by_merge(root, rel, key, derived);
+	bool		merges = can_gain_by_merge(rel, key, derived);
 	bool		skips = is_distinct_of(root, rel);
 	List	   *filter;
 	ListCell   *lc;
@@ -201,14 +201,12 @@ make_merge_paths(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 	}
 }
 
-/* Is there an order to be had, of more than one shard and more than few rows? */
+/* Are there more than one shard and more than few rows? */
 static bool
-can_gain_by_merge(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
-				  List *derived)
+can_gain_by_merge(RelOptInfo *rel, const SkShardKey *key, List *derived)
 {
 	/* to look into each shard costs more than a small partition gains */
-	return has_useful_pathkeys(root, rel) &&
-		(!sk_one_shard(key, derived) || sk_is_filtered_part(rel)) &&
+	return (!sk_one_shard(key, derived) || sk_is_filtered_part(rel)) &&
 		!sk_one_shard(key, rel->baserestrictinfo) &&
 		!(rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&
 		  rel->tuples <= SK_FEW_ROWS * key->shards);

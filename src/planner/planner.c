@@ -365,11 +365,6 @@ derive_clauses(PlannerInfo *root, RelOptInfo *rel, const SkShardKey *key,
 
 	if (sk_has_shard_condition(key, own))
 		return;
-	if (own == NIL && rel->joininfo == NIL && !rel->has_eclass_joins)
-	{
-		result->base = partition_clauses(root, rel, key);
-		return;
-	}
 
 	sk_init_columns(&columns, key);
 	sk_match_clauses(root, sk_make_clauses(own, 0), &columns);
