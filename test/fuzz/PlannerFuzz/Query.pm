@@ -104,11 +104,20 @@ sub finish
 		  ((map { "$_->[0]{sql} $_->[1]" } @terms), map { chance(0.25) ? "$_ DESC" : $_ } @{ $body->{keys} });
 
 		$order = ' ORDER BY ' . join(', ', @all);
-		$order .= ' LIMIT ' . pick(1, 1, 2, 3, 5, 10, 10, 50, 500) if chance(0.7);
-		$order .= ' OFFSET ' . pick(0, 1, 2, 7, 30) if chance(0.2);
+		if (!$wanted && @terms && chance(0.15))
+		{
+			# with ties, the rows are known without a total order
+			$mode = 'set';
+			$order = ' ORDER BY ' . join(', ', map { "$_->[0]{sql} $_->[1]" } @terms) . ' FETCH FIRST ' . pick(1, 2, 5, 20) . ' ROWS WITH TIES';
+		}
+		elsif (chance(0.7))
+		{
+			$order .= ' LIMIT ' . pick(1, 1, 2, 3, 5, 10, 10, 50, 500);
+		}
+		$order .= ' OFFSET ' . pick(0, 1, 2, 7, 30) if $mode eq 'total' && chance(0.2);
 		$order .= ' FOR ' . pick('UPDATE', 'SHARE', 'NO KEY UPDATE', 'KEY SHARE')
 		  . " OF $body->{relations}[0]{alias}" . pick('', '', ' SKIP LOCKED', ' NOWAIT')
-		  if $body->{lockable} && chance(0.12);
+		  if $mode eq 'total' && $body->{lockable} && chance(0.12);
 	}
 	elsif ($mode eq 'keys' && @terms)
 	{
@@ -162,8 +171,9 @@ sub single_body
 	my @where = (lookup($query, $relation));
 
 	push @where, other_condition($query, $relation) if chance(0.3);
+	my $sample = !$relation->{table}{is_view} && chance(0.1) ? ' TABLESAMPLE BERNOULLI (50) REPEATABLE (1)' : '';
 	return {
-		list => select_list($relation), from => table_sql($relation), where => [ shuffle(@where) ],
+		list => select_list($relation), from => table_sql($relation) . $sample, where => [ shuffle(@where) ],
 		keys => $relation->{keys}, relations => [$relation], lockable => !$relation->{table}{is_view},
 	};
 }
@@ -384,7 +394,7 @@ sub union_body
 	my @parts;
 
 	@names = grep { $first->{columns}{$_}{type} eq $second->{columns}{$_}{type} } @names;
-	my $all = chance(0.9);
+	my $all = chance(0.6);
 	foreach my $part ([ 1, $first ], [ 2, $second ])
 	{
 		my ($number, $relation) = @$part;
@@ -405,7 +415,7 @@ sub union_body
 	$union->{columns}{p} //= $union->{columns}{id};
 	push @where, chance(0.7) ? lookup($query, $union) : other_condition($query, $union) if chance(0.6);
 	return {
-		list => [ map { "u.$_" } 'src', 'id', @names ], from => '(' . join($all ? ' UNION ALL ' : ' UNION ', @parts) . ') u',
+		list => [ map { "u.$_" } 'src', 'id', @names ], from => '(' . join($all ? ' UNION ALL ' : pick(' UNION ', ' EXCEPT ', ' INTERSECT ', ' EXCEPT ALL '), @parts) . ') u',
 		where => \@where, keys => [ 'u.src', 'u.id' ], relations => [$union], terms => \@terms,
 	};
 }

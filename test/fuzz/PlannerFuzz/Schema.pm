@@ -436,16 +436,24 @@ sub make_plain
 	return;
 }
 
-# One partition for each value below $shards, or for a few of them.
+# One partition for each value below $shards, or for a few of them.  Some are
+# made apart, with these columns in another order, and attached.
 sub list_partitions
 {
-	my ($name, $shards) = @_;
+	my ($name, $shards, $columns) = @_;
 	my $each = weighted(1 => 3, 2 => 2, 4 => 1);
 
 	for (my ($i, $low) = (1, 0); $low < $shards; $i++, $low += $each)
 	{
 		my $high = $low + $each > $shards ? $shards : $low + $each;
 
+		if (chance(0.5))
+		{
+			push @ddl, "CREATE TABLE ${name}_p$i (gone int, " . join(', ', shuffle(@$columns)) . ')',
+			  "ALTER TABLE ${name}_p$i DROP gone",
+			  "ALTER TABLE $name ATTACH PARTITION ${name}_p$i FOR VALUES IN (" . join(', ', $low .. $high - 1) . ')';
+			next;
+		}
 		push @ddl, "CREATE TABLE ${name}_p$i PARTITION OF $name FOR VALUES IN ("
 		  . join(', ', $low .. $high - 1) . ')';
 	}
@@ -460,7 +468,7 @@ sub make_list_expression
 	$table->{partitioned} = 1;
 	push @ddl, "CREATE TABLE $table->{name} ($columns) PARTITION BY LIST (("
 	  . $table->{expression} . '))';
-	list_partitions($table->{name}, $table->{shards});
+	list_partitions($table->{name}, $table->{shards}, ['id int8 NOT NULL', map { definition($_) } @{ $table->{columns} }]);
 	insert_rows($table, $table->{name}, 1, $table->{rows});
 	make_indexes($table, "($table->{expression})");
 	return;
@@ -476,12 +484,14 @@ sub make_check_partitions
 	$table->{shard_notnull} = chance(0.8);
 	my $column = shard_name($table) . ($table->{shard_notnull} ? ' NOT NULL' : '');
 	my $by = $how eq 'nested' ? 'RANGE (id)' : "$how ($table->{shard})";
+	my $clause = check_clause($table);
+	my $list = ['id int8 NOT NULL', (map { definition($_) } @{ $table->{columns} }), $column, "CONSTRAINT shard_check CHECK ($clause)"];
 	push @ddl, "CREATE TABLE $name ($columns, $column, CONSTRAINT shard_check CHECK ("
-	  . check_clause($table) . ")) PARTITION BY $by";
+	  . $clause . ")) PARTITION BY $by";
 	$table->{check} = 'shard_check';
 	if ($how eq 'LIST')
 	{
-		list_partitions($name, $shards);
+		list_partitions($name, $shards, $list);
 	}
 	elsif ($how eq 'nested')
 	{
@@ -489,7 +499,7 @@ sub make_check_partitions
 
 		push @ddl, "CREATE TABLE ${name}_low PARTITION OF $name FOR VALUES FROM (MINVALUE) TO ($middle) PARTITION BY LIST ($table->{shard})",
 		  "CREATE TABLE ${name}_high PARTITION OF $name FOR VALUES FROM ($middle) TO (MAXVALUE) PARTITION BY LIST ($table->{shard})";
-		list_partitions("${name}_$_", $shards) foreach qw(low high);
+		list_partitions("${name}_$_", $shards, $list) foreach qw(low high);
 	}
 	elsif ($how eq 'RANGE')
 	{
