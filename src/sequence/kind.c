@@ -22,10 +22,10 @@
 #include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "tcop/pquery.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/guc.h"
-#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
@@ -295,9 +295,10 @@ check_default_kind(char **newval, void **extra, GucSource source)
 	fold_case(*newval);
 	if (!setting_is_defined || is_local(*newval))
 		return true;
-	/* ALTER SYSTEM, which has a snapshot, checks what a file will contain */
+	/* only ALTER SYSTEM checks what a file will contain */
 	if (source != PGC_S_SESSION && source != PGC_S_TEST &&
-		!(source == PGC_S_FILE && ActiveSnapshotSet()))
+		!(source == PGC_S_FILE && ActivePortal != NULL &&
+		  ActivePortal->commandTag == CMDTAG_ALTER_SYSTEM))
 		return true;
 
 	label = sk_label_parse(*newval, &problem);

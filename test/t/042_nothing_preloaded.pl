@@ -164,6 +164,8 @@ $node->append_conf('postgresql.conf', "spanner.default_sequence_kind = 'striped(
 $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('spanner.default_sequence_kind', true) = 'striped(stripes=3)'});
 is($open->query('SELECT count(*) FROM work'), '0', 'a wrong kind in the file, and a transaction that is open');
+is($open->query(q{SELECT setting FROM pg_file_settings WHERE name = 'spanner.default_sequence_kind'}),
+	'striped(stripes=3)', 'the view of the file shows it');
 $open->quit;
 $node->adjust_conf('postgresql.conf', 'spanner.default_sequence_kind', undef);
 $node->reload;
