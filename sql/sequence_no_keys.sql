@@ -65,6 +65,10 @@ CREATE SEQUENCE for_keys;
 CREATE TABLE rows AS SELECT generate_series(1, 3) AS a;
 ALTER TABLE rows ADD COLUMN b integer DEFAULT nextval('for_rows') * 10, ADD COLUMN c integer DEFAULT nextval('for_keys');
 SELECT a, b, c > 2 ^ 16 AS mapped FROM rows ORDER BY a;
+CREATE SEQUENCE named_fully;
+SELECT format('ALTER TABLE rows ADD COLUMN named integer DEFAULT nextval(%L) * 10', current_database() || '.nk.named_fully') AS add_column \gset
+:add_column;
+ALTER TABLE rows DROP COLUMN named;
 ALTER TABLE rows ADD COLUMN IF NOT EXISTS b integer DEFAULT nextval('for_none') * 10;
 ALTER TABLE rows ADD COLUMN d integer DEFAULT nextval('for_none') * 10;
 -- a function of the user's called nextval takes any text

@@ -26,6 +26,7 @@
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_seclabel.h"
 #include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
 #include "commands/seclabel.h"
 #include "commands/sequence.h"
 #include "common/int.h"
@@ -418,8 +419,12 @@ sk_named_relation(const char *name, Oid schema)
 	List	   *names;
 	Oid			result = InvalidOid;
 
-	if (!SplitIdentifierString(pstrdup(name), '.', &names) ||
-		names == NIL || list_length(names) > 2)
+	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL)
+		return InvalidOid;
+	if (list_length(names) == 3 &&
+		strcmp(linitial(names), get_database_name(MyDatabaseId)) == 0)
+		names = list_delete_first(names);
+	if (list_length(names) > 2)
 		return InvalidOid;
 	if (list_length(names) == 2)
 		schema = get_namespace_oid(linitial(names), true);
