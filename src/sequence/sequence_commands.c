@@ -1159,15 +1159,16 @@ spanner_setval(PG_FUNCTION_ARGS)
 		restart(seqid);
 	else if (!sync_stored(seqid, comes_next && value < form.seqstart ?
 						  SK_GOES_BACK : SK_GOES_FORWARD,
-						  comes_next ? value - 1 : value))
+						  comes_next ? value - 1 : value) &&
+			 sk_binding_get(seqid)->am != NULL)
 		ereport(NOTICE,
 				(errcode(ERRCODE_SUCCESSFUL_COMPLETION),
 				 errmsg("setval leaves the counter of sequence \"%s\" alone",
 						get_rel_name(seqid)),
 				 errdetail("Its values do not ascend, so the largest one says nothing about the next, and no column that stores its values can be read."),
 				 errhint("Use setval with START and false, or ALTER SEQUENCE ... RESTART, to restart the counter.")));
-	/* it has lost its kind while this waited */
-	else if (is_plain(seqid))
+	/* it may have lost its kind while this waited */
+	if (is_plain(seqid))
 		return core_setval(fcinfo);
 	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 }
