@@ -95,7 +95,7 @@ static inline bool is_planned(FunctionCallInfo fcinfo);
 static inline int64 map_counter(SkBinding *binding, int64 counter,
 								bool is_checked);
 static void set_last_value(SkBinding *binding, int64 value);
-static void fetch_batch(SkBatch *batch, int first, bool is_checked);
+static void fetch_batch(SkBatch *batch, int first);
 static int	compare_values(const void *a, const void *b);
 static void check_fetch(Oid seqid, Oid called);
 static pg_noinline void look_for_permission(Permission *wanted);
@@ -323,7 +323,7 @@ set_last_value(SkBinding *binding, int64 value)
  * been returned have to follow.
  */
 static void
-fetch_batch(SkBatch *batch, int first, bool is_checked)
+fetch_batch(SkBatch *batch, int first)
 {
 	Assert(first >= 0 && first < batch->count);
 	/* there is nothing to return if this fails */
@@ -333,10 +333,8 @@ fetch_batch(SkBatch *batch, int first, bool is_checked)
 		int64		counter;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!is_checked)
-			check_fetch(batch->seqid, InvalidOid);
 		counter = nextval_internal(batch->seqid, false);
-		batch->values[i] = map_counter(sk_binding_get(batch->seqid), counter, is_checked);
+		batch->values[i] = map_counter(sk_binding_get(batch->seqid), counter, true);
 	}
 	qsort(batch->values + first, batch->count - first, sizeof(int64),
 		  compare_values);
@@ -560,25 +558,24 @@ spanner_ascending_nextval(PG_FUNCTION_ARGS)
 				 errmsg("number of rows must be between 1 and %d",
 						SK_MAX_ASCENDING),
 				 errhint("Use spanner.nextval() to get one value.")));
+	if (!is_planned(fcinfo))
+		check_fetch(seqid, InvalidOid);
 
 	if (batch == NULL || batch->seqid != seqid || batch->count != count)
 	{
-		if (batch != NULL)
-			pfree(batch);
-		/* there is none if this fails */
-		fcinfo->flinfo->fn_extra = NULL;
-		batch = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
-								   offsetof(SkBatch, values) +
-								   sizeof(int64) * count);
+		Size		size = offsetof(SkBatch, values) + sizeof(int64) * count;
+
+		batch = batch == NULL ? MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, size) :
+			repalloc(batch, size);
 		batch->seqid = seqid;
 		batch->next = batch->count = count;
 		fcinfo->flinfo->fn_extra = batch;
 	}
 	/* all have been returned, or none is fetched yet */
 	if (batch->next == count)
-		fetch_batch(batch, 0, is_planned(fcinfo));
+		fetch_batch(batch, 0);
 	else if (batch->changes != sk_binding_get(seqid)->changes)
-		fetch_batch(batch, batch->next, is_planned(fcinfo));
+		fetch_batch(batch, batch->next);
 
 	Assert(batch->next >= 0 && batch->next < batch->count);
 	value = batch->values[batch->next++];
