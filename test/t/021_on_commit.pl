@@ -127,23 +127,25 @@ sub kill_backend
 }
 
 # What a killed postmaster leaves behind may take a moment to go, and is no
-# server that runs.
+# server that runs.  psql could end before it has read a query from its pipe.
 sub start_again
 {
 	my ($node) = @_;
+	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
 
 	if (!defined $node->{_pid})
 	{
-		my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
-
 		until ($node->start(fail_ok => 1) || $attempts-- == 0)
 		{
 			$node->{_pid} = undef;
 			select undef, undef, undef, 0.1;
 		}
 	}
-	$node->poll_query_until('postgres', 'SELECT true')
-	  or die 'the server does not come back';
+	until (system('pg_isready', '-q', '-h', $node->host, '-p', $node->port) == 0)
+	{
+		die 'the server does not come back' if $attempts-- <= 0;
+		select undef, undef, undef, 0.1;
+	}
 	return;
 }
 
