@@ -68,6 +68,7 @@ DATE '2020-01-05' - DATE '2020-01-01'	0A000 the difference of dates is not suppo
 CAST(-0.0 AS STRING)	0
 CAST(1000000000000000 * 2.0 AS STRING)	2e+15
 NULL IN UNNEST(ARRAY<INT64>[])	false
+1e400 > 1	22003 "1e400" is out of range for type double precision
 SAFE_ADD(1.7e308, 1.7e308)	\N
 SAFE_SUBTRACT(-1.7e308, 1.7e308)	\N
 SAFE_MULTIPLY(1e300, 1e300)	\N

@@ -262,7 +262,11 @@ write_float(SkPrinter *printer, SkNode *node, SkFloats floats)
 		appendStringInfoChar(&printer->sql, ')');
 	}
 	else if (node->type == SK_NODE_FLOAT)
+	{
+		/* an error now, not when rows come */
+		DirectFunctionCall1(float8in, CStringGetDatum(node->text));
 		appendStringInfo(&printer->sql, formats[floats], node->text);
+	}
 	else
 		write_node(printer, node);
 }

@@ -700,8 +700,8 @@ spanner_float_to_numeric(PG_FUNCTION_ARGS)
 Datum
 spanner_literal_to_numeric(PG_FUNCTION_ARGS)
 {
-	return DirectFunctionCall1(numeric_trim_scale, DirectFunctionCall2(numeric, PG_GETARG_DATUM(0),
-																	   Int32GetDatum(NUMERIC_TYPMOD(38, 9))));
+	return DirectFunctionCall1(numeric_trim_scale, DirectFunctionCall2(numeric_round, PG_GETARG_DATUM(0),
+																	   Int32GetDatum(9)));
 }
 
 /* spanner_internal.to_numeric(value text, safe boolean) returns numeric */
