@@ -131,20 +131,29 @@ SELECT again('o');
 SELECT relname, relkind FROM pg_class WHERE relnamespace = 'o'::regnamespace AND relname LIKE '%\_1' ORDER BY 1;
 DROP SCHEMA o CASCADE;
 
--- a view with other columns is made anew, if nothing of its rights is lost by that
-CREATE ROLE regress_reader;
+-- a view with other columns is made anew, and keeps its owner and rights, or is not made
+CREATE ROLE "regress reader";
 CREATE SCHEMA o;
-GRANT ALL ON SCHEMA o TO regress_reader;
-SELECT spanner.execute_ddl('CREATE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS a, 2 AS b; CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS b', 'googlesql');
-GRANT SELECT ON o.v TO regress_reader;
-SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 2 AS b', 'googlesql');
-SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS a', 'googlesql');
-REVOKE ALL ON o.v FROM regress_reader;
-ALTER VIEW o.v OWNER TO regress_reader;
-SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS a', 'googlesql', leave_out => true);
+GRANT ALL ON SCHEMA o TO "regress reader";
+SELECT spanner.postgresql_ddl('CREATE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS a, 2 AS b; CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS b', 'googlesql');
+SELECT spanner.execute_ddl('CREATE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS a', 'googlesql');
+GRANT SELECT ON o.v TO "regress reader" WITH GRANT OPTION;
+SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 2 AS a', 'googlesql');
+SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS b', 'googlesql');
+SELECT has_table_privilege('regress reader', 'o.v', 'SELECT WITH GRANT OPTION'), has_table_privilege('regress reader', 'o.v', 'INSERT');
+REVOKE ALL ON o.v FROM "regress reader";
+ALTER VIEW o.v OWNER TO "regress reader";
+GRANT SELECT ON o.v TO PUBLIC;
+GRANT UPDATE (b) ON o.v TO CURRENT_USER;
+SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS a, 2 AS b', 'googlesql');
+SELECT relowner::regrole, 0 = ANY (SELECT grantee FROM aclexplode(relacl)) AS public, (SELECT count(*) FROM pg_attribute WHERE attrelid = c.oid AND attacl IS NOT NULL)
+  FROM pg_class c WHERE oid = 'o.v'::regclass;
+REVOKE ALL ON o.v FROM "regress reader", PUBLIC;
+REVOKE ALL (a, b) ON o.v FROM CURRENT_USER;
+SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS b', 'googlesql', leave_out => true);
 SELECT relowner::regrole FROM pg_class WHERE oid = 'o.v'::regclass;
 DROP SCHEMA o CASCADE;
-DROP ROLE regress_reader;
+DROP ROLE "regress reader";
 
 -- words that are no keywords where they stand
 SELECT spanner.execute_ddl($$

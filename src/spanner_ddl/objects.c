@@ -387,6 +387,8 @@ sk_ddl_create_view(SkDdlText *ddl, SkStatement *statement)
 	}
 	SK_DDL_EMIT(ddl, "CREATE %s%s", statement->or_replace && error == NULL ? "OR REPLACE " : "", view_definition(ddl));
 	if (rights != NULL && strcmp(rights, view_rights(ddl)) != 0)
+		SK_DDL_EMIT(ddl, "%s", rights);
+	if (rights != NULL && strcmp(rights, view_rights(ddl)) != 0)
 		SK_DDL_ERROR(ddl, statement->name->at, ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("view \"%s\" would lose its owner or the rights on it", sk_ddl_name(statement->name)),
 					 errdetail("The view is created anew with other columns."),
@@ -417,12 +419,11 @@ replace_view(SkDdlText *ddl)
 	sk_run_command(psprintf("CREATE OR REPLACE %s", view_definition(ddl)));
 }
 
-/* Owner and rights of the view. */
+/* The commands that give it its owner and rights. */
 static char *
 view_rights(SkDdlText *ddl)
 {
-	return sk_query_text(psprintf("SELECT pg_catalog.concat(c.relowner, c.relacl) FROM pg_catalog.pg_class c"
-								  " WHERE c.oid OPERATOR(pg_catalog.=) '%u'",
+	return sk_query_text(psprintf("SELECT spanner_internal.view_rights('%u')",
 								  sk_ddl_find(ddl, ddl->statement->name, RELKIND_VIEW, false)));
 }
 

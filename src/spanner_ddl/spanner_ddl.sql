@@ -608,6 +608,28 @@ BEGIN ATOMIC
    ORDER BY n.nspname COLLATE "C", k.relname COLLATE "C";
 END;
 
+-- The commands that give a view its owner and all rights, also after it was made anew.
+CREATE FUNCTION spanner_internal.view_rights(view regclass)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT concat('ALTER VIEW ', view, ' OWNER TO ', c.relowner::regrole,
+           string_agg('; GRANT ' || a.privilege_type || format('%s ON %s TO %s%s', g.of, view,
+                        CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
+                        CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END), ''
+                      ORDER BY g.of, a.grantee, a.privilege_type))
+    FROM pg_class c
+   CROSS JOIN LATERAL (
+           SELECT '', coalesce(c.relacl, acldefault('r', c.relowner))
+            UNION ALL
+           SELECT format(' (%I)', k.attname), k.attacl
+             FROM pg_attribute k
+            WHERE k.attrelid = c.oid) g (of, rights)
+    LEFT JOIN LATERAL aclexplode(g.rights) a ON true
+   WHERE c.oid = view
+   GROUP BY c.relowner;
+END;
+
 -- What Spanner refuses in the generated columns and checks of a table.
 CREATE FUNCTION spanner_internal.expression_problem(relation oid)
 RETURNS text

@@ -316,7 +316,7 @@ ddl_check_dialect => ["'googlesql'"], ddl_column => ["$other, 1::smallint, 'goog
 	interleave_problem => ["$other, $other, 'googlesql'"], expiry_problem => [$other], synonym_of => [$other], is_synonym => ["$other, $other"], is_invoker => [ q{'{security_invoker=1}'} ],
 	find_expired => ["$other, 1::smallint, '1 day', '{}', 0) LIMIT (0"], delete_tids => ["$other, '{}') LIMIT (0"], deferred_constraints => [$other],
 	map({ $_ => ["$other, '{1}'"] } qw(column_names has_unique_key)), nullability_problem => ["$other, 1, true"], table_key => [$other],
-	map({ $_ => ["$other, 1"] } qw(drop_column_problem is_commit_default is_interleaved update_trigger)), map({ $_ => [$other] } qw(index_loss drop_table_problem expression_problem interleaved_trigger keys_after_parent tables_without_identity view_query)),
+	map({ $_ => ["$other, 1"] } qw(drop_column_problem is_commit_default is_interleaved update_trigger)), map({ $_ => [$other] } qw(index_loss drop_table_problem expression_problem interleaved_trigger keys_after_parent tables_without_identity view_query view_rights)),
 	map({ $_ => [q{'public'::pg_catalog.regnamespace, 'x'}] } qw(made_up)), same_name => [q{'public'::pg_catalog.regnamespace, 'x', true}],
 	long_name => ["'x'"], spanner_name => ["'x'"], spanner_names => ["'x', 'googlesql'"], map({ $_ => ["0, 'googlesql'"] } qw(ddl_check ddl_constraint_name)),
 	delete_expired => [''], delete_rows => ["$other, 1::smallint, '1 day', 0) LIMIT (0"], googlesql_expression => ["$other, NULL"], postgresql_expression => ["$other, NULL"], googlesql_name => ["'x'"], parent_constraint => [$other], pending_commit_timestamp => [''],
