@@ -892,7 +892,7 @@ restore_altered(AlterTableStmt *stmt)
 			relid = lock_altered(stmt);
 		if (!OidIsValid(relid))
 			return;
-		/* with the lock: nobody else can give or take an identity from here on */
+		/* nobody else can give or take an identity any more */
 		foreach(lc2, sk_identity_columns(relid, relid))
 		{
 			SkIdentityColumn *column = lfirst(lc2);
@@ -1366,7 +1366,7 @@ create_bound_sequence(Relation rel, const char *column, Oid type,
 									  -1),
 						  options);
 	stmt->ownerId = rel->rd_rel->relowner;
-	/* no command that an event trigger notes: the kind is given here, not at its end */
+	/* no event trigger notes it: the kind is given here */
 	address = DefineSequence(NULL, stmt);
 	CommandCounterIncrement();
 
