@@ -141,7 +141,14 @@ GRANT SELECT ON o.v TO "regress reader" WITH GRANT OPTION;
 SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 2 AS a', 'googlesql');
 SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS b', 'googlesql');
 SELECT has_table_privilege('regress reader', 'o.v', 'SELECT WITH GRANT OPTION'), has_table_privilege('regress reader', 'o.v', 'INSERT');
-REVOKE ALL ON o.v FROM "regress reader";
+-- what another role has granted, goes when that role loses it
+GRANT USAGE ON SCHEMA o TO "regress reader";
+SET ROLE "regress reader";
+GRANT SELECT ON o.v TO PUBLIC;
+RESET ROLE;
+SELECT spanner.execute_ddl('CREATE OR REPLACE VIEW o.v SQL SECURITY DEFINER AS SELECT 1 AS a', 'googlesql');
+REVOKE ALL ON SCHEMA o FROM "regress reader";
+REVOKE ALL ON o.v FROM "regress reader" CASCADE;
 ALTER VIEW o.v OWNER TO "regress reader";
 GRANT SELECT ON o.v TO PUBLIC;
 GRANT UPDATE (b) ON o.v TO CURRENT_USER;

@@ -608,15 +608,18 @@ BEGIN ATOMIC
    ORDER BY n.nspname COLLATE "C", k.relname COLLATE "C";
 END;
 
--- The commands that give a view its owner and all rights, also after it was made anew.
+-- The commands that give a view its owner and all rights, also after it was made anew.  They fail
+-- if another role than the owner has granted one: nobody can do that in its place.
 CREATE FUNCTION spanner_internal.view_rights(view regclass)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT concat('ALTER VIEW ', view, ' OWNER TO ', c.relowner::regrole,
-           string_agg('; GRANT ' || a.privilege_type || format('%s ON %s TO %s%s', g.of, view,
+           string_agg('; GRANT ' || a.privilege_type || format('%s ON %s TO %s%s%s', g.of, view,
                         CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
-                        CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END), ''
+                        CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END,
+                        CASE WHEN a.grantor <> c.relowner
+                             THEN ' GRANTED BY ' || a.grantor::regrole END), ''
                       ORDER BY g.of, a.grantee, a.privilege_type))
     FROM pg_class c
    CROSS JOIN LATERAL (
